@@ -1,0 +1,52 @@
+// The default table, the process's default context, and the promises of their layout.
+#include <assert.h>
+#include <string.h>
+
+#include "internal.h"
+
+// Generated code holds these offsets as numbers (x86-64 and every other LP64 target).
+static_assert(sizeof(drawloom_type_t) == 4, "ABI");
+static_assert(sizeof(drawloom_dim_t) == 24, "ABI");
+static_assert(sizeof(drawloom_buffer_t) == 56, "ABI");
+static_assert(offsetof(drawloom_buffer_t, host) == 0, "ABI");
+static_assert(offsetof(drawloom_buffer_t, flags) == 24, "ABI");
+static_assert(offsetof(drawloom_buffer_t, dim) == 40, "ABI");
+static_assert(offsetof(drawloom_context_t, table) == 0, "ABI");
+static_assert(offsetof(drawloom_runtime_table_t, malloc) == 8, "ABI");
+static_assert(offsetof(drawloom_runtime_table_t, fail) == 56, "ABI");
+static_assert(sizeof(drawloom_runtime_table_t) == 112, "append only, and raise this number");
+
+static int default_trace(drawloom_context_t* ctx, const drawloom_trace_event_t* event) {
+  (void)ctx, (void)event;
+  return 0;
+}
+
+static const drawloom_runtime_table_t default_table = {
+    .version = drawloom_table_version,
+    .size = sizeof(drawloom_runtime_table_t),
+    .malloc = drawloom_pool_malloc,
+    .free = drawloom_pool_free,
+    .par_for = drawloom_par_for_openmp,
+    .error = drawloom_default_error,
+    .trace = default_trace,
+    .device = NULL,
+    .fail = drawloom_default_fail,
+    .check_buffer = drawloom_check_buffer,
+    .check_size = drawloom_check_size,
+    .check_region = drawloom_check_region,
+    .check_overlap = drawloom_check_overlap,
+    .check_multiple = drawloom_check_multiple,
+    .check_param = drawloom_check_param,
+};
+
+static drawloom_context_t default_context = {.table = &default_table};
+
+const drawloom_runtime_table_t* drawloom_default_table(void) { return &default_table; }
+
+drawloom_context_t* drawloom_default_context(void) { return &default_context; }
+
+void drawloom_context_init(drawloom_context_t* ctx, const drawloom_runtime_table_t* table, void* user) {
+  memset(ctx, 0, sizeof *ctx);
+  ctx->table = table ? table : &default_table;
+  ctx->user = user;
+}
