@@ -49,6 +49,8 @@ CASES = [
     ("other errors anywhere", "src/drawloom/lower/a.cpp", "return Diag(DiagKind::no_file, loc);\n", ""),
     ("interval analysis in lower", "src/drawloom/lower/a.cpp", '#include "drawloom/analysis/box.h"\n',
      "src/drawloom/lower/a.cpp:1: lower/ analyses no intervals"),
+    ("interval analysis by another door", "src/drawloom/lower/a.cpp", "auto range = interval_of<Form>(f, env, fixed);\n",
+     "src/drawloom/lower/a.cpp:1: lower/ analyses no intervals"),
 ]
 
 
