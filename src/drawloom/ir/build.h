@@ -18,8 +18,11 @@ auto binary(BinaryOp op, Expr a, Expr b, Loc loc = {}) -> Expr;
 auto select(Expr condition, Expr yes, Expr no, Loc loc = {}) -> Expr;
 /// Result type: that of the arguments, but unsigned for abs/absd of signed integers and bool for is_nan.
 auto call(Intrinsic function, ExprList args, Loc loc = {}) -> Expr;
+/// `owner` keeps `func` alive, or is null when `func` is the Func being defined.
+auto access(Type type, const FuncDecl* func, Ref<const FuncDecl> owner, int component, ExprList args, Loc loc = {})
+    -> Expr;
 auto load(BufferRef buffer, ExprList index, Expr mask = {}, ExprList origin = {}, Loc loc = {}) -> Expr;
-auto ramp(Expr base, Expr stride, int lanes, Loc loc = {}) -> Expr;
+auto ramp(Expr base, Expr stride, int lanes, Loc loc = {}) -> Expr;  ///< the base itself when lanes is 1
 auto broadcast(Expr value, int lanes, Loc loc = {}) -> Expr;     ///< the value itself when lanes is 1
 auto let(SymbolRef symbol, Expr value, Expr body, Loc loc = {}) -> Expr;
 
@@ -33,6 +36,11 @@ auto store(BufferRef buffer, ExprList index, Expr value, Expr mask = {}, ExprLis
 auto stage(std::string name, Stmt body, Loc loc = {}) -> Stmt;
 auto check(Expr condition, std::string code, std::string message, ExprList args = {}, Loc loc = {}) -> Stmt;
 auto store_fence(Loc loc = {}) -> Stmt;
+
+/// The bits of `value` below the width of the type, as IntImm keeps them.
+auto wrap_int(Type type, int64_t value) -> int64_t;
+/// The nearest value of a floating type, ties to even.
+auto round_float(Type type, double value) -> double;
 
 auto op_text(UnaryOp op) -> std::string_view;
 auto op_text(BinaryOp op) -> std::string_view;

@@ -17,12 +17,17 @@ namespace drawloom {
 /// BufferMin, BufferExtent, BufferStride: fields of a buffer argument, known at the call.
 enum class SymbolKind : uint8_t { Var, RVar, Loop, Let, Param, BufferMin, BufferExtent, BufferStride };
 
+/// Numbers handed out in order of creation. They order symbols, buffers and Funcs where output must not depend on
+/// addresses; only their relative order may be observed.
+auto next_identity() -> uint64_t;
+
 struct Symbol : RefCounted {
   Symbol(SymbolKind k, std::string n, Type t, Loc l = {}) : kind(k), name(std::move(n)), type(t), loc(std::move(l)) {}
   SymbolKind kind;
   std::string name;
   Type type;
   Loc loc;
+  uint64_t id = next_identity();
   /// Params: promised range, checked at the call (integers only).
   std::optional<int64_t> min, max;
 };
@@ -49,6 +54,7 @@ struct BufferDecl : RefCounted {
   Loc loc;
   std::vector<SymbolRef> min, extent, stride;  ///< one per dimension for Argument, else empty
   int rank;
+  uint64_t id = next_identity();
 };
 using BufferRef = Ref<const BufferDecl>;
 
@@ -59,6 +65,7 @@ struct FuncDecl : RefCounted {
   explicit FuncDecl(std::string n) : name(std::move(n)) {}
   virtual ~FuncDecl() = default;
   std::string name;
+  uint64_t id = next_identity();
 };
 
 }  // namespace drawloom
