@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "../internal.h"
-#include "drawloom/runtime_testing.h"
+#include "include/drawloom/runtime_testing.h"
 
 enum { kMostWorkers = 256 };
 

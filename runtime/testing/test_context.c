@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "../internal.h"
-#include "drawloom/runtime_testing.h"
 #include "guard.h"
+#include "include/drawloom/runtime_testing.h"
 #include "permute.h"
 
 enum { kClosed = 256 };  // freed blocks that keep their addresses; beyond that the oldest is unmapped
