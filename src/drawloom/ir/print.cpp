@@ -1,0 +1,272 @@
+/// Statements and programs as text. Expressions are print_expr.cpp's.
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "drawloom/ir/build.h"
+#include "drawloom/ir/dispatch.h"
+#include "drawloom/ir/print_expr.h"
+#include "drawloom/ir/text_form.h"
+#include "drawloom/support/lexer.h"
+
+namespace drawloom {
+namespace {
+
+/// Gives every symbol and buffer in scope a name of its own: the hint, or the hint with a number.
+class Names {
+ public:
+  auto of(const Symbol& s) -> std::string {
+    if (const auto field = fields_.find(&s); field != fields_.end()) return field->second;
+    if (is_field(s) && !names_.contains(&s)) return field_by_hint(s);
+    return name(&s, s.name);
+  }
+  auto of(const BufferDecl& b) -> std::string {
+    const bool known = names_.contains(&b);
+    const auto text = name(&b, b.name);
+    if (known) return text;
+    for (size_t d = 0; d < b.min.size(); ++d) {
+      fields_[b.min[d].get()] = str("min({}, {})", text, d);
+      fields_[b.extent[d].get()] = str("extent({}, {})", text, d);
+      fields_[b.stride[d].get()] = str("stride({}, {})", text, d);
+    }
+    return text;
+  }
+
+  auto hooks() -> NameHooks {
+    NameHooks h;
+    h.context = this;
+    h.symbol = [](void* self, const Symbol& s) { return static_cast<Names*>(self)->of(s); };
+    h.buffer = [](void* self, const BufferDecl& b) { return static_cast<Names*>(self)->of(b); };
+    h.func = [](void*, const FuncDecl& f) { return name_text(f.name); };
+    return h;
+  }
+
+  /// Names given inside a scope are free again after it, but for those of symbols that nothing in the text binds.
+  void enter() { scopes_.emplace_back(); }
+  void bind(const void* symbol) { scopes_.back().push_back(symbol); }
+  void leave() {
+    for (const void* symbol : scopes_.back()) {
+      const auto hit = names_.find(symbol);
+      if (hit == names_.end()) continue;
+      used_.erase(hit->second);
+      names_.erase(hit);
+    }
+    scopes_.pop_back();
+  }
+
+ private:
+  static auto is_field(const Symbol& s) -> bool {
+    return s.kind == SymbolKind::BufferMin || s.kind == SymbolKind::BufferExtent || s.kind == SymbolKind::BufferStride;
+  }
+  /// A field of a buffer that the text does not show: its hint is `buffer.field.dimension`.
+  static auto field_by_hint(const Symbol& s) -> std::string {
+    const auto parts = split_text(s.name, '.');
+    if (parts.size() < 3) return "%" + name_text(s.name);
+    const auto buffer = join({parts.begin(), parts.end() - 2}, ".");
+    return str("{}(%{}, {})", parts[parts.size() - 2], name_text(buffer), parts.back());
+  }
+
+  auto name(const void* key, std::string_view hint) -> std::string {
+    auto [entry, fresh] = names_.try_emplace(key);
+    if (fresh) {
+      const auto base = "%" + name_text(hint);
+      entry->second = base;
+      for (int n = 1; !used_.insert(entry->second).second; ++n) entry->second = str("{}_{}", base, n);
+    }
+    return entry->second;
+  }
+
+  std::unordered_map<const void*, std::string> names_;
+  std::unordered_map<const Symbol*, std::string> fields_;
+  std::unordered_set<std::string> used_;
+  std::vector<std::vector<const void*>> scopes_;
+};
+
+auto for_word(ForKind how) -> std::string_view {
+  switch (how) {
+    case ForKind::Serial: return "for";
+    case ForKind::Parallel: return "parallel for";
+    case ForKind::Vectorized: return "vectorized for";
+    case ForKind::Unrolled: return "unrolled for";
+  }
+  return "for";
+}
+
+class StmtPrinter {
+ public:
+  explicit StmtPrinter(int indent = 0) : indent_(indent), hooks_(names_.hooks()) {}
+
+  auto names() -> Names& { return names_; }
+  auto take() -> std::string { return std::move(out_); }
+
+  /// A statement that is the last of its block: what a `let` binds reaches to the closing brace.
+  void put_last(const Stmt& s) {
+    if (!s) return;
+    if (const auto* block = s.as<Block>()) {
+      for (size_t i = 0; i < block->stmts.size(); ++i) {
+        i + 1 == block->stmts.size() ? put_last(block->stmts[i]) : put(block->stmts[i]);
+      }
+    } else if (const auto* let = s.as<LetStmt>()) {
+      put_let_line(*let, "");
+      put_last(let->body);
+      names_.leave();
+    } else {
+      put(s);
+    }
+  }
+
+ private:
+  void put(const Stmt& s) {
+    if (!s) return;
+    dispatch(*s.get(), [&](const auto& n) {
+      if constexpr (std::is_base_of_v<StmtNode, std::decay_t<decltype(n)>>) put_node(n);
+    });
+  }
+
+  void put_node(const Block& n) {
+    for (const auto& s : n.stmts) put(s);
+  }
+  void put_node(const For& n) {
+    const auto p = shared_first({n.min, n.extent});
+    names_.enter();
+    names_.bind(n.symbol.get());
+    line(str("{} {} = {} : {} {{", for_word(n.how), names_.of(*n.symbol), p[0], p[1]));
+    body(n.body);
+    names_.leave();
+  }
+  void put_node(const If& n) {
+    const auto p = shared_first({n.condition});
+    line(str("if {} {{", p[0]));
+    put_branches(n);
+  }
+  void put_branches(const If& n) {
+    inside(n.then);
+    const auto* chained = n.otherwise.as<If>();
+    auto printed = chained ? print_exprs({chained->condition}, hooks_) : PrintedExprs();
+    if (chained && printed.shared.empty()) {
+      line(str("}} else if {} {{", printed.texts[0]));
+      return put_branches(*chained);
+    }
+    if (n.otherwise) {
+      line("} else {");
+      inside(n.otherwise);
+    }
+    line("}");
+  }
+  void put_node(const LetStmt& n) {
+    put_let_line(n, " {");
+    body(n.body);
+    names_.leave();
+  }
+  void put_let_line(const LetStmt& n, std::string_view end) {
+    const auto p = shared_first({n.value});
+    names_.enter();
+    names_.bind(n.symbol.get());
+    line(str("let {} = {}{}", names_.of(*n.symbol), p[0], end));
+  }
+  void put_node(const Allocate& n) {
+    auto p = shared_first(n.extents);
+    names_.enter();
+    names_.bind(n.buffer.get());
+    const bool flat = static_cast<int>(n.extents.size()) != n.buffer->rank;
+    line(str("allocate {}: {}[{}]{} {} {{", names_.of(*n.buffer), n.buffer->element, join(p, ", "),
+             flat ? str(" rank {}", n.buffer->rank) : std::string(), memory_name(n.buffer->memory)));
+    body(n.body);
+    names_.leave();
+  }
+  void put_node(const Store& n) {
+    ExprList roots = n.index;
+    roots.push_back(n.mask);
+    roots.insert(roots.end(), n.origin.begin(), n.origin.end());
+    roots.push_back(n.value);
+    const auto p = shared_first(roots);
+    const auto at = p.begin();
+    const auto mask = at + static_cast<long>(n.index.size());
+    std::string target = str("{}[{}", names_.of(*n.buffer), join({at, mask}, ", "));
+    if (n.mask) target += "; mask " + *mask;
+    if (!n.origin.empty()) target += "; origin " + join({mask + 1, p.end() - 1}, ", ");
+    line(str("store {}{}] = {}", n.nontemporal ? "nontemporal " : "", target, p.back()));
+  }
+  void put_node(const Stage& n) {
+    line(str("stage {} {{", quoted(n.name)));
+    body(n.body);
+  }
+  void put_node(const Check& n) {
+    ExprList roots = {n.condition};
+    roots.insert(roots.end(), n.args.begin(), n.args.end());
+    const auto p = shared_first(roots);
+    const auto args = n.args.empty() ? std::string() : str("({})", join({p.begin() + 1, p.end()}, ", "));
+    line(str("check {} {} {}{}", p[0], quoted(n.code), quoted(n.message), args));
+  }
+  void put_node(const StoreFence&) { line("store_fence"); }
+
+  void body(const Stmt& s) {
+    inside(s);
+    line("}");
+  }
+  void inside(const Stmt& s) {
+    ++indent_;
+    put_last(s);
+    --indent_;
+  }
+  auto shared_first(const ExprList& roots) -> std::vector<std::string> {
+    auto printed = print_exprs(roots, hooks_);
+    for (const auto& shared : printed.shared) line(shared);
+    return std::move(printed.texts);
+  }
+  void line(std::string_view text) {
+    out_.append(static_cast<size_t>(indent_) * 2, ' ');
+    out_ += text;
+    out_ += '\n';
+  }
+
+  int indent_;
+  std::string out_;
+  Names names_;
+  NameHooks hooks_;
+};
+
+auto argument_text(Names& names, const Argument& argument) -> std::string {
+  if (const auto* a = std::get_if<BufferArgument>(&argument)) {
+    const auto role = a->role == ArgumentRole::Output ? "out " : "";
+    return str("{}{}: buffer<{}, {}>", role, names.of(*a->buffer), a->buffer->element, a->buffer->rank);
+  }
+  const Symbol& s = *std::get<ScalarArgument>(argument).symbol;
+  std::string out = str("{}: {}", names.of(s), s.type);
+  if (s.min || s.max) {
+    out += str(" in [{}, {}]", s.min ? to_text(*s.min) : "-inf", s.max ? to_text(*s.max) : "inf");
+  }
+  return out;
+}
+
+}  // namespace
+
+auto print(const Expr& e) -> std::string {
+  if (!e) return "<undefined>";
+  Names names;
+  auto printed = print_exprs({e}, names.hooks());
+  printed.shared.push_back(printed.texts[0]);
+  return join(printed.shared, "; ");
+}
+
+auto print(const Stmt& s) -> std::string {
+  StmtPrinter printer;
+  printer.put_last(s);
+  return printer.take();
+}
+
+auto print(const Program& p) -> std::string {
+  StmtPrinter printer(1);
+  std::vector<std::string> arguments;
+  for (const auto& a : p.arguments) arguments.push_back(argument_text(printer.names(), a));
+  printer.put_last(p.body);
+  return str("func @{}({}) {{\n{}}}\n", name_text(p.name), join(arguments, ", "), printer.take());
+}
+
+auto print(const std::vector<Program>& programs) -> std::string {
+  std::string out = std::string(kIrHeader) + "\n";
+  for (const auto& p : programs) out += "\n" + print(p);
+  return out;
+}
+
+}  // namespace drawloom
