@@ -1,0 +1,67 @@
+// Constant bounds of forms.
+
+#include "drawloom/analysis/form_internal.h"
+
+namespace drawloom {
+namespace {
+
+auto range_of_term(const Term& t) -> Range {
+  Range r = Range::point(t.factor);
+  for (size_t i = 0; i < t.symbols.size(); ++i) {
+    Range s = promised_range(*t.symbols[i]);
+    // A square is not negative.
+    if (i + 1 < t.symbols.size() && t.symbols[i] == t.symbols[i + 1]) {
+      s = intersection_of(s * s, {0, {}});
+      ++i;
+    }
+    r = r * s;
+  }
+  return t.atom ? r * t.atom->range : r;
+}
+
+}  // namespace
+
+auto range_of(const Form& f) -> Range {
+  Range r = Range::point(f.constant());
+  for (const auto& t : f.terms()) {
+    r = r + range_of_term(t);
+    if (!r.lo && !r.hi) break;
+  }
+  return r;
+}
+
+namespace forms {
+namespace {
+
+/// f with the atom of term i replaced by one of its operands.
+auto with_operand(const Form& f, size_t i, const Form& operand) -> std::optional<Form> {
+  return add_scaled(without(f, i), operand, f.terms()[i].factor);
+}
+
+auto known_by_term(const Form& f, size_t i, int depth) -> bool {
+  const Term& t = f.terms()[i];
+  if (!t.atom || !t.symbols.empty()) return false;
+  const AtomKind kind = t.atom->kind;
+  if (kind != AtomKind::Min && kind != AtomKind::Max && kind != AtomKind::Choose) return false;
+  // max is at least each operand; of min and choose every operand has to do.
+  const bool any = (kind == AtomKind::Max) == (t.factor > 0) && kind != AtomKind::Choose;
+  for (const auto& operand : t.atom->operands) {
+    const auto g = with_operand(f, i, operand);
+    const bool known = g && known_nonnegative(*g, depth - 1);
+    if (known == any) return any;
+  }
+  return !any;
+}
+
+}  // namespace
+
+auto known_nonnegative(const Form& f, int depth) -> bool {
+  if (const Range r = range_of(f); r.lo && *r.lo >= 0) return true;
+  for (size_t i = 0; depth > 0 && i < f.terms().size(); ++i) {
+    if (known_by_term(f, i, depth)) return true;
+  }
+  return false;
+}
+
+}  // namespace forms
+}  // namespace drawloom
