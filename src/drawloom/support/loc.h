@@ -28,6 +28,12 @@ class Loc {
   auto file() const -> std::string_view { return file_; }
   auto line() const -> uint32_t { return line_; }
   auto column() const -> uint32_t { return column_; }
+  /// The place `columns` further on the same line.
+  auto shifted(size_t columns) const -> Loc {
+    Loc out = *this;
+    if (known()) out.column_ += static_cast<uint32_t>(columns);
+    return out;
+  }
   /// `file:line:column`, or `<unknown>`.
   auto text() const -> std::string;
 
