@@ -34,20 +34,10 @@ constexpr IntrinsicRow kIntrinsic[] = {
 auto row(BinaryOp op) -> const BinaryRow& { return kBinary[static_cast<size_t>(op)]; }
 
 template <typename T, typename... Args>
-auto build_expr(Args&&... args) -> Expr {
-  auto node = make_ref<T>(std::forward<Args>(args)...);
-  node->type = result_type(*node);
-  const auto problem = operand_problem(*node);
-  DRAWLOOM_CHECK(!problem, "{}", problem->text());
-  return Expr(Ref<const ExprNode>(node));
-}
-
-template <typename T, typename... Args>
-auto build_stmt(Args&&... args) -> Stmt {
-  auto node = make_ref<T>(std::forward<Args>(args)...);
-  const auto problem = operand_problem(*node);
-  DRAWLOOM_CHECK(!problem, "{}", problem->text());
-  return Stmt(Ref<const StmtNode>(node));
+auto build(Args&&... args) {
+  auto made = try_make<T>(std::forward<Args>(args)...);
+  DRAWLOOM_CHECK(made.ok(), "{}", made.diag().text());
+  return std::move(made).value();
 }
 
 /// Rounds to a binary format with `digits` significant bits, least normal exponent `min_exponent` and largest finite
@@ -77,56 +67,59 @@ auto round_float(Type type, double value) -> double {
 }
 
 auto int_imm(Type type, int64_t value, Loc loc) -> Expr {
-  return build_expr<IntImm>(type, wrap_int(type, value), std::move(loc));
+  return build<IntImm>(type, wrap_int(type, value), std::move(loc));
 }
+auto Expr::of_literal(int value) -> Expr { return int_imm(int_type(32), value); }
+auto Expr::of_literal(float value) -> Expr { return float_imm(float_type(32), value); }
+auto Expr::of_literal(double value) -> Expr { return float_imm(float_type(64), value); }
 auto index_imm(int64_t value, Loc loc) -> Expr { return int_imm(kIndex, value, std::move(loc)); }
 auto bool_imm(bool value, int lanes, Loc loc) -> Expr {
   return int_imm(kBool.with_lanes(lanes), value, std::move(loc));
 }
 auto float_imm(Type type, double value, Loc loc) -> Expr {
-  return build_expr<FloatImm>(type, round_float(type, value), std::move(loc));
+  return build<FloatImm>(type, round_float(type, value), std::move(loc));
 }
 auto constant(Type type, int64_t value, Loc loc) -> Expr {
   return type.is_float() ? float_imm(type, static_cast<double>(value), std::move(loc))
                          : int_imm(type, value, std::move(loc));
 }
-auto var_ref(SymbolRef symbol, Loc loc) -> Expr { return build_expr<VarRef>(std::move(symbol), std::move(loc)); }
+auto var_ref(SymbolRef symbol, Loc loc) -> Expr { return build<VarRef>(std::move(symbol), std::move(loc)); }
 auto cast(Type type, Expr value, Loc loc) -> Expr {
   if (value.type() == type) return value;
   DRAWLOOM_CHECK(type.lanes == value.type().lanes, "cast from {} to {} changes lanes", value.type(), type);
-  return build_expr<Cast>(type, std::move(value), std::move(loc));
+  return build<Cast>(type, std::move(value), std::move(loc));
 }
 auto unary(UnaryOp op, Expr a, Loc loc) -> Expr {
-  return build_expr<Unary>(Type(), op, std::move(a), std::move(loc));
+  return build<Unary>(Type(), op, std::move(a), std::move(loc));
 }
 auto binary(BinaryOp op, Expr a, Expr b, Loc loc) -> Expr {
-  return build_expr<Binary>(Type(), op, std::move(a), std::move(b), std::move(loc));
+  return build<Binary>(Type(), op, std::move(a), std::move(b), std::move(loc));
 }
 auto select(Expr condition, Expr yes, Expr no, Loc loc) -> Expr {
-  return build_expr<Select>(std::move(condition), std::move(yes), std::move(no), std::move(loc));
+  return build<Select>(std::move(condition), std::move(yes), std::move(no), std::move(loc));
 }
 auto call(Intrinsic function, ExprList args, Loc loc) -> Expr {
   DRAWLOOM_CHECK(static_cast<int>(args.size()) == arity(function), "{} takes {} arguments", op_text(function),
                  arity(function));
-  return build_expr<Call>(Type(), function, std::move(args), std::move(loc));
+  return build<Call>(Type(), function, std::move(args), std::move(loc));
 }
 auto access(Type type, const FuncDecl* func, Ref<const FuncDecl> owner, int component, ExprList args, Loc loc) -> Expr {
-  return build_expr<Access>(type, func, std::move(owner), component, std::move(args), std::move(loc));
+  return build<Access>(type, func, std::move(owner), component, std::move(args), std::move(loc));
 }
 auto load(BufferRef buffer, ExprList index, Expr mask, ExprList origin, Loc loc) -> Expr {
-  return build_expr<Load>(buffer->element, buffer, std::move(index), std::move(mask), std::move(origin),
+  return build<Load>(buffer->element, buffer, std::move(index), std::move(mask), std::move(origin),
                           std::move(loc));
 }
 auto ramp(Expr base, Expr stride, int lanes, Loc loc) -> Expr {
   if (lanes == 1) return base;
-  return build_expr<Ramp>(std::move(base), std::move(stride), lanes, std::move(loc));
+  return build<Ramp>(std::move(base), std::move(stride), lanes, std::move(loc));
 }
 auto broadcast(Expr value, int lanes, Loc loc) -> Expr {
   if (lanes == 1) return value;
-  return build_expr<Broadcast>(std::move(value), lanes, std::move(loc));
+  return build<Broadcast>(std::move(value), lanes, std::move(loc));
 }
 auto let(SymbolRef symbol, Expr value, Expr body, Loc loc) -> Expr {
-  return build_expr<Let>(std::move(symbol), std::move(value), std::move(body), std::move(loc));
+  return build<Let>(std::move(symbol), std::move(value), std::move(body), std::move(loc));
 }
 
 auto make_block(StmtList stmts, Loc loc) -> Stmt {
@@ -140,33 +133,33 @@ auto make_block(StmtList stmts, Loc loc) -> Stmt {
     }
   }
   if (flat.size() == 1) return flat[0];
-  return build_stmt<Block>(std::move(flat), std::move(loc));
+  return build<Block>(std::move(flat), std::move(loc));
 }
 auto make_for(SymbolRef symbol, Expr min, Expr extent, ForKind how, Stmt body, Loc loc) -> Stmt {
-  return build_stmt<For>(std::move(symbol), std::move(min), std::move(extent), how, std::move(body), std::move(loc));
+  return build<For>(std::move(symbol), std::move(min), std::move(extent), how, std::move(body), std::move(loc));
 }
 auto make_if(Expr condition, Stmt then, Stmt otherwise, Loc loc) -> Stmt {
-  return build_stmt<If>(std::move(condition), std::move(then), std::move(otherwise), std::move(loc));
+  return build<If>(std::move(condition), std::move(then), std::move(otherwise), std::move(loc));
 }
 auto let_stmt(SymbolRef symbol, Expr value, Stmt body, Loc loc) -> Stmt {
-  return build_stmt<LetStmt>(std::move(symbol), std::move(value), std::move(body), std::move(loc));
+  return build<LetStmt>(std::move(symbol), std::move(value), std::move(body), std::move(loc));
 }
 auto allocate(BufferRef buffer, ExprList extents, Stmt body, Loc loc) -> Stmt {
-  return build_stmt<Allocate>(std::move(buffer), std::move(extents), std::move(body), std::move(loc));
+  return build<Allocate>(std::move(buffer), std::move(extents), std::move(body), std::move(loc));
 }
 auto store(BufferRef buffer, ExprList index, Expr value, Expr mask, ExprList origin, bool nontemporal, Loc loc)
     -> Stmt {
-  return build_stmt<Store>(std::move(buffer), std::move(index), std::move(value), std::move(mask), std::move(origin),
+  return build<Store>(std::move(buffer), std::move(index), std::move(value), std::move(mask), std::move(origin),
                            nontemporal, std::move(loc));
 }
 auto stage(std::string name, Stmt body, Loc loc) -> Stmt {
-  return build_stmt<Stage>(std::move(name), std::move(body), std::move(loc));
+  return build<Stage>(std::move(name), std::move(body), std::move(loc));
 }
 auto check(Expr condition, std::string code, std::string message, ExprList args, Loc loc) -> Stmt {
-  return build_stmt<Check>(std::move(condition), std::move(code), std::move(message), std::move(args),
+  return build<Check>(std::move(condition), std::move(code), std::move(message), std::move(args),
                            std::move(loc));
 }
-auto store_fence(Loc loc) -> Stmt { return build_stmt<StoreFence>(std::move(loc)); }
+auto store_fence(Loc loc) -> Stmt { return build<StoreFence>(std::move(loc)); }
 
 auto op_text(UnaryOp op) -> std::string_view { return kUnary[static_cast<size_t>(op)]; }
 auto op_text(BinaryOp op) -> std::string_view { return row(op).text; }

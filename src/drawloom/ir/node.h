@@ -70,7 +70,16 @@ class Handle {
 class Expr : public Handle<ExprNode> {
  public:
   using Handle::Handle;
+  /// The constant `value`, as in `Expr sum = 0`: i32, f32 or f64.
+  template <typename T>
+    requires(__is_same(T, int) || __is_same(T, float) || __is_same(T, double))
+  Expr(T value) : Expr(of_literal(value)) {}
   auto type() const -> Type { return node_->type; }
+
+ private:
+  static auto of_literal(int value) -> Expr;
+  static auto of_literal(float value) -> Expr;
+  static auto of_literal(double value) -> Expr;
 };
 class Stmt : public Handle<StmtNode> {
  public:

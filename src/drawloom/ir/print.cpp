@@ -99,7 +99,7 @@ class StmtPrinter {
   auto names() -> Names& { return names_; }
   auto take() -> std::string { return std::move(out_); }
 
-  /// A statement that is the last of its block: what a `let` binds reaches to the closing brace.
+  /// A statement that is the last of its block: what a let or an allocate binds reaches to the closing brace.
   void put_last(const Stmt& s) {
     if (!s) return;
     if (const auto* block = s.as<Block>()) {
@@ -107,8 +107,12 @@ class StmtPrinter {
         i + 1 == block->stmts.size() ? put_last(block->stmts[i]) : put(block->stmts[i]);
       }
     } else if (const auto* let = s.as<LetStmt>()) {
-      put_let_line(*let, "");
+      put_let(*let, "");
       put_last(let->body);
+      names_.leave();
+    } else if (const auto* allocate = s.as<Allocate>()) {
+      put_allocate(*allocate, "");
+      put_last(allocate->body);
       names_.leave();
     } else {
       put(s);
@@ -154,25 +158,28 @@ class StmtPrinter {
     line("}");
   }
   void put_node(const LetStmt& n) {
-    put_let_line(n, " {");
+    put_let(n, " {");
     body(n.body);
     names_.leave();
   }
-  void put_let_line(const LetStmt& n, std::string_view end) {
+  void put_node(const Allocate& n) {
+    put_allocate(n, " {");
+    body(n.body);
+    names_.leave();
+  }
+  void put_let(const LetStmt& n, std::string_view end) {
     const auto p = shared_first({n.value});
     names_.enter();
     names_.bind(n.symbol.get());
     line(str("let {} = {}{}", names_.of(*n.symbol), p[0], end));
   }
-  void put_node(const Allocate& n) {
-    auto p = shared_first(n.extents);
+  void put_allocate(const Allocate& n, std::string_view end) {
+    const auto p = shared_first(n.extents);
     names_.enter();
     names_.bind(n.buffer.get());
     const bool flat = static_cast<int>(n.extents.size()) != n.buffer->rank;
-    line(str("allocate {}: {}[{}]{} {} {{", names_.of(*n.buffer), n.buffer->element, join(p, ", "),
-             flat ? str(" rank {}", n.buffer->rank) : std::string(), memory_name(n.buffer->memory)));
-    body(n.body);
-    names_.leave();
+    line(str("allocate {}: {}[{}]{} {}{}", names_.of(*n.buffer), n.buffer->element, join(p, ", "),
+             flat ? str(" rank {}", n.buffer->rank) : std::string(), memory_name(n.buffer->memory), end));
   }
   void put_node(const Store& n) {
     ExprList roots = n.index;

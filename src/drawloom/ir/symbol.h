@@ -21,6 +21,12 @@ enum class SymbolKind : uint8_t { Var, RVar, Loop, Let, Param, BufferMin, Buffer
 /// addresses; only their relative order may be observed.
 auto next_identity() -> uint64_t;
 
+/// What the front end keeps behind an identity: the domain of an RVar, the value set for a parameter, the contents of an
+/// embedded buffer. The IR knows no more.
+struct Attachment : RefCounted {
+  virtual ~Attachment() = default;
+};
+
 struct Symbol : RefCounted {
   Symbol(SymbolKind k, std::string n, Type t, Loc l = {}) : kind(k), name(std::move(n)), type(t), loc(std::move(l)) {}
   SymbolKind kind;
@@ -30,6 +36,7 @@ struct Symbol : RefCounted {
   uint64_t id = next_identity();
   /// Params: promised range, checked at the call (integers only).
   std::optional<int64_t> min, max;
+  Ref<const Attachment> attached;
 };
 using SymbolRef = Ref<const Symbol>;
 
@@ -55,6 +62,7 @@ struct BufferDecl : RefCounted {
   std::vector<SymbolRef> min, extent, stride;  ///< one per dimension for Argument, else empty
   int rank;
   uint64_t id = next_identity();
+  Ref<const Attachment> attached;
 };
 using BufferRef = Ref<const BufferDecl>;
 

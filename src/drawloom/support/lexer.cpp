@@ -182,6 +182,18 @@ auto TokenCursor::expect_integer(std::string_view what) -> Result<int64_t> {
   }
   return static_cast<int64_t>(negative ? 0 - magnitude : magnitude);
 }
+auto TokenCursor::expect_version(std::string_view form, int version) -> Status {
+  const Loc start = loc();
+  std::string found;
+  for (const auto kind : {TokenKind::Word, TokenKind::Punct, TokenKind::Word, TokenKind::Int}) {
+    if (!at(kind)) break;
+    if (kind == TokenKind::Int) found += ' ';
+    found += next().text;
+  }
+  const auto wanted = str("drawloom-{} {}", form, version);
+  if (found != wanted) return Diag(DiagKind::parse_version, start, found, wanted);
+  return Done();
+}
 auto TokenCursor::unexpected(std::string_view what) const -> Diag {
   return Diag(DiagKind::parse_unexpected, loc(), what, peek().described());
 }

@@ -65,6 +65,8 @@ class TokenCursor {
   auto expect(TokenKind kind, std::string_view what) -> Result<Token>;
   /// An Int token, with an optional `-` before it, that fits int64. Errors: parse_unexpected, parse_number.
   auto expect_integer(std::string_view what) -> Result<int64_t>;
+  /// The first line of a text form: `drawloom-ir 1` for the form `ir` in version 1. Errors: parse_version.
+  auto expect_version(std::string_view form, int version) -> Status;
   /// parse_unexpected here: expected `what`, found the next token.
   auto unexpected(std::string_view what) const -> Diag;
 
