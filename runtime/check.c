@@ -93,15 +93,15 @@ static int add_product(uint64_t* total, uint64_t a, uint64_t b) {
 
 /// Adds one dimension to the number of bytes that all elements would take and to the farthest byte offset.
 static int add_dimension(const drawloom_dim_t* dim, uint64_t* volume, uint64_t* reach, uint64_t bytes) {
-  int64_t end;
-  if (__builtin_add_overflow(dim->min, dim->extent, &end)) return 0;
   const int64_t limit = drawloom_coordinate_limit;
-  if (dim->min < -limit || dim->min > limit || end - (dim->extent > 0) > limit) return 0;
+  int64_t last = dim->min;  // of an empty dimension, min is the only coordinate that counts
+  if (dim->extent > 0 && __builtin_add_overflow(dim->min, dim->extent - 1, &last)) return 0;
+  if (dim->min < -limit || dim->min > limit || last > limit) return 0;
   uint64_t points = 0;
   if (!add_product(&points, *volume, dim->extent ? (uint64_t)dim->extent : 1)) return 0;
   *volume = points;
   uint64_t farthest = magnitude(dim->min);
-  if (magnitude(end) > farthest) farthest = magnitude(end);
+  if (magnitude(last) > farthest) farthest = magnitude(last);
   if ((uint64_t)dim->extent > farthest) farthest = (uint64_t)dim->extent;
   uint64_t offset = 0;
   return add_product(&offset, farthest, magnitude(dim->stride)) && add_product(reach, offset, bytes);

@@ -143,6 +143,7 @@ TEST_CASE("coordinates end at the limit", "[runtime]") {
   CHECK(size_outcome(0, ShapedBuffer(pixels, kUint8, Dim{kLimit, 1, 1})) == "");
   CHECK(size_outcome(drawloom_error_size_overflow, ShapedBuffer(pixels, kUint8, Dim{kLimit + 1, 0, 1})) != "");
   CHECK(size_outcome(drawloom_error_size_overflow, ShapedBuffer(pixels, kUint8, Dim{INT64_MAX, INT64_MAX, 1})) != "");
+  CHECK(size_outcome(drawloom_error_size_overflow, ShapedBuffer(pixels, kUint8, Dim{2, INT64_MAX, 1})) != "");
 }
 
 TEST_CASE("a huge extent through stride 0 is fine", "[runtime]") {
@@ -170,6 +171,9 @@ TEST_CASE("byte offsets stay below 2^62, from host and from coordinate 0", "[run
   // One element, far from coordinate 0.
   CHECK(size_outcome(drawloom_error_size_overflow, ShapedBuffer(pixels, kUint8, Dim{-kLimit, 1, 1 << 14})) != "");
   CHECK(size_outcome(0, ShapedBuffer(pixels, kUint8, Dim{-kLimit, 1, 1 << 13})) == "");
+  // Far from 0 at its end: the last coordinate is 2^41 - 1, then 2^41.
+  CHECK(size_outcome(0, ShapedBuffer(pixels, kUint8, Dim{k40, k40, 1 << 21})) == "");
+  CHECK(size_outcome(drawloom_error_size_overflow, ShapedBuffer(pixels, kUint8, Dim{k40 + 1, k40, 1 << 21})) != "");
   // Each dimension is fine, their sum is not: 2^61 + 2^61.
   CHECK(size_outcome(0, ShapedBuffer(pixels, kUint8, Dim{0, 2, k40 << 20})) == "");
   CHECK(size_outcome(drawloom_error_size_overflow,

@@ -1,5 +1,8 @@
 // The parallel loops. All kinds keep the same promises.
+#include <omp.h>
+
 #include <atomic>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -117,26 +120,29 @@ struct OuterTask {
 int inner_task(drawloom_context_t*, int64_t index, void* closure) {
   const auto& outer = *static_cast<OuterTask*>(closure);
   outer.nest->inner_calls++;
+  std::this_thread::sleep_for(std::chrono::milliseconds(1));  // an idle thread would have time to take one
   outer.nest->moved += std::this_thread::get_id() != outer.thread;
-  return outer.nest->fail && index == 3 ? 42 : 0;
+  return outer.nest->fail && index == 2 ? 42 : 0;
 }
 
 int outer_task(drawloom_context_t* ctx, int64_t, void* closure) {
   OuterTask outer = {static_cast<Nest*>(closure), std::this_thread::get_id()};
-  return ctx->table->par_for(ctx, inner_task, 0, 10, &outer);
+  return ctx->table->par_for(ctx, inner_task, 0, 4, &outer);
 }
 
 }  // namespace
 
 TEST_CASE("a loop within a task stays in its thread", "[runtime]") {
+  omp_set_max_active_levels(2);  // a program that nests OpenMP itself
   for_each_kind([](drawloom_context_t* ctx, int) {
     Nest nest;
-    CHECK(ctx->table->par_for(ctx, outer_task, 0, 20, &nest) == 0);
-    CHECK(nest.inner_calls == 200);
+    CHECK(ctx->table->par_for(ctx, outer_task, 0, 4, &nest) == 0);
+    CHECK(nest.inner_calls == 16);
     CHECK(nest.moved == 0);
     nest.fail = true;
-    CHECK(ctx->table->par_for(ctx, outer_task, 0, 20, &nest) == 42);
+    CHECK(ctx->table->par_for(ctx, outer_task, 0, 4, &nest) == 42);
   });
+  omp_set_max_active_levels(1);
 }
 
 TEST_CASE("loops of several callers run side by side", "[runtime]") {
@@ -154,6 +160,32 @@ TEST_CASE("loops of several callers run side by side", "[runtime]") {
     for (std::thread& caller : callers) caller.join();
     CHECK(right == 60);
   });
+}
+
+TEST_CASE("a loop ends after its last task", "[runtime]") {
+  struct Pair {
+    std::thread::id caller = std::this_thread::get_id();
+    std::atomic<int> arrived{0};
+    std::atomic<bool> helper_done{false};
+  };
+  // Caller and helper have one task each; the helper's takes longer.
+  const auto task = [](drawloom_context_t*, int64_t, void* closure) {
+    auto& pair = *static_cast<Pair*>(closure);
+    pair.arrived++;
+    while (pair.arrived < 2) std::this_thread::yield();
+    if (std::this_thread::get_id() == pair.caller) return 0;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    pair.helper_done = true;
+    return 0;
+  };
+  ListeningContext ctx;
+  ctx.num_threads = 2;
+  for (const drawloom_par_for_t par_for : {drawloom_par_for_openmp, drawloom_par_for_pthread}) {
+    Pair pair;
+    CHECK(par_for(&ctx, task, 0, 2, &pair) == 0);
+    CHECK(pair.helper_done);
+  }
+  drawloom_pthread_pool_stop();
 }
 
 TEST_CASE("tasks wait for one another only if there are threads for them", "[runtime]") {

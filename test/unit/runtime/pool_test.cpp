@@ -144,6 +144,16 @@ TEST_CASE("a block larger than the cap goes alone", "[runtime]") {
   put(small);
 }
 
+TEST_CASE("large blocks start at a huge page", "[runtime]") {
+  const CleanPool clean;
+  for (const uint64_t bytes : {2 * kMebibyte, 5 * kMebibyte + 1, 64 * kMebibyte}) {
+    void* block = get(bytes);
+    // The header takes the first 64 bytes.
+    CHECK(reinterpret_cast<uintptr_t>(block) % (2 * kMebibyte) == 64);
+    put(block);
+  }
+}
+
 TEST_CASE("many threads share the pool", "[runtime]") {
   const CleanPool clean;
   const drawloom_memory_stats_t before = drawloom_memory_stats();
