@@ -40,7 +40,7 @@ typedef struct drawloom_dim_t {
 } drawloom_dim_t;
 
 enum {
-  drawloom_flag_host_dirty = 1,   ///< the host copy is newer than the device's
+  drawloom_flag_host_dirty = 1,   ///< the host copy is newer than the device's; pipelines set it on what they write
   drawloom_flag_device_dirty = 2  ///< the device copy is newer than the host's
 };
 
@@ -96,7 +96,7 @@ typedef struct drawloom_context_t drawloom_context_t;
 /// One iteration of a parallel loop; not 0 is an error code and ends the loop early.
 typedef int (*drawloom_task_t)(drawloom_context_t* ctx, int64_t index, void* closure);
 
-/// What `drawloom_table_t::par_for` is.
+/// What `drawloom_runtime_table_t::par_for` is.
 typedef int (*drawloom_par_for_t)(drawloom_context_t* ctx, drawloom_task_t task, int64_t min, int64_t extent,
                                   void* closure);
 
@@ -166,7 +166,8 @@ typedef struct drawloom_runtime_table_t {
   void (*free)(drawloom_context_t* ctx, void* block);
 
   /// Calls task(ctx, i, closure) once for each i in [min, min + extent), in any order, possibly at the same time;
-  /// returns when all are done. After a task fails no further ones are begun, and its code is returned.
+  /// returns when all are done. After a task fails no further ones are begun, and its code is returned (if several
+  /// fail at once, that of one; the context's last error may then be another's).
   /// Inside a task it runs in the calling thread.
   drawloom_par_for_t par_for;
 
