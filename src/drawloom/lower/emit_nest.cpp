@@ -1,0 +1,495 @@
+#include "drawloom/lower/emit_nest.h"
+
+#include <algorithm>
+
+#include "drawloom/lower/emit_scope.h"
+#include "drawloom/nest/region_box.h"
+
+// The nest already knows everything; this file only writes it down. A list of the tree becomes, in order:
+//   storage      allocate around the rest of the list
+//   realisation  its bases and extents as lets, then its stages, under `when`
+//   loop         a For; clips tied to it shorten it, or stand as an If inside it where it is a vector or unrolled loop
+// A clip is tied to the innermost of its loops. The next loop outwards is parted where the clip stops holding for all
+// inner iterations: the first part is the steady state and has no test.
+
+namespace drawloom {
+namespace {
+
+constexpr int64_t kStackBytes = 64 * 1024;
+
+auto own_loop_node(const TreeNode& n, const StageLeaf& leaf) -> bool {
+  const auto* loop = n.as<LoopNode>();
+  return loop && std::any_of(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& l) { return l.id == loop->id; });
+}
+
+class Emitter {
+ public:
+  Emitter(const Nest& nest, QueryCache& cache, bool plain) : nest_(nest), cache_(cache), plain_(plain) {}
+
+  auto emit() -> Stmt {
+    EmitScope scope;
+    add_outputs(scope);
+    return list(*nest_.tree, 0, {}, scope);
+  }
+
+ private:
+  void add_outputs(EmitScope& scope) const {
+    const auto& p = *nest_.graph->pipeline;
+    size_t next = 0;
+    for (const auto& o : p.outputs) {
+      StorageHere s;
+      s.is_argument = true;
+      for (int c = 0; c < o->components(); ++c) s.buffers.push_back(p.output_buffers[next++]);
+      scope.storage[nest_.graph->find(o->name)] = s;
+    }
+  }
+
+  // ---- lists
+
+  /// The children of `node` from `from` on. `only_warm`: realisations that run in the warm-up of `site` alone.
+  auto list(const TreeNode& node, size_t from, const Site& site, const EmitScope& scope, bool only_warm = false) -> Stmt {
+    StmtList out;
+    for (size_t i = from; i < node.children.size(); ++i) {
+      const auto& child = *node.children[i];
+      if (const auto* s = child.as<StoreNode>()) {
+        out.push_back(storage(*s, node, i, site, scope, only_warm));
+        break;
+      }
+      const auto* leaf = first_leaf(child);
+      if (!starts_realisation(child, *leaf)) {
+        if (!only_warm) out.push_back(loop_or_stage(child, *leaf, scope));
+        continue;
+      }
+      const auto& facts = realisation_facts(nest_, leaf->what, cache_);
+      const size_t end = realisation_end(node, i, leaf->what);
+      if (!only_warm || facts.warm_iterations > 0) out.push_back(realisation(node, i, end, leaf->what, facts, scope));
+      i = end - 1;
+    }
+    return make_block(std::move(out));
+  }
+
+  /// The stage that a child of a list is there for: the one whose own loops (or leaf) the child is.
+  auto first_leaf(const TreeNode& child) const -> const StageLeaf* {
+    if (const auto* leaf = child.as<StageLeaf>()) return leaf;
+    for (const auto* leaf : stage_leaves_below(&child))
+      if (own_loop_node(child, *leaf)) return leaf;
+    DRAWLOOM_CHECK(false, "a node of the tree has no stage");
+    return nullptr;
+  }
+
+  auto starts_realisation(const TreeNode& child, const StageLeaf& leaf) const -> bool {
+    if (leaf.loops.empty()) return true;
+    const auto* loop = child.as<LoopNode>();
+    return loop && loop->id == leaf.loops.front().id;
+  }
+
+  auto realisation_end(const TreeNode& node, size_t i, RealisationId what) const -> size_t {
+    size_t end = i;
+    while (end < node.children.size()) {
+      const auto& child = *node.children[end];
+      if (child.as<StoreNode>() || first_leaf(child)->what != what) break;
+      ++end;
+    }
+    return end;
+  }
+
+  // ---- storage
+
+  auto storage(const StoreNode& s, const TreeNode& node, size_t i, const Site& site, EmitScope scope, bool only_warm) -> Stmt {
+    const auto& facts = realisation_facts(nest_, s.what, cache_);
+    const auto& f = nest_.func(s.what);
+    StorageHere here;
+    ExprList extents;
+    std::optional<int64_t> elements = 1;
+    for (size_t d = 0; d < facts.stored.dims.size(); ++d) {
+      const auto& stored = facts.stored.dims[d];
+      const int64_t fold = fold_depth(s, facts, d);
+      here.fold.push_back(fold);
+      here.origin.push_back(scope.form(stored.lo));
+      const Form extent = fold > 0 ? Form(fold) : stored.cover.is_constant() ? stored.cover : scope.form(stored.extent());
+      extents.push_back(to_expr(extent));
+      const auto c = extent.as_constant();
+      elements = elements && c ? std::optional<int64_t>(*elements * *c) : std::nullopt;
+    }
+    int64_t bytes = 0;
+    for (const auto& t : f.def->types) bytes += t.bytes();
+    MemoryKind memory = s.memory;
+    if (!s.memory_decided && elements && *elements * bytes <= kStackBytes) memory = MemoryKind::Stack;
+    if (plain_ && memory == MemoryKind::Register) memory = MemoryKind::Stack;
+    for (size_t c = 0; c < f.def->types.size(); ++c) {
+      const auto name = f.def->types.size() > 1 ? str("{}.{}", f.name(), c) : f.name();
+      here.buffers.push_back(make_buffer(name, f.def->types[c], f.def->rank(), memory, s.loc));
+    }
+    scope.storage[s.what.func] = here;
+    Stmt body = list(node, i + 1, site, scope, only_warm);
+    for (auto it = here.buffers.rbegin(); it != here.buffers.rend(); ++it) body = allocate(*it, extents, body, s.loc);
+    return body;
+  }
+
+  static auto fold_depth(const StoreNode& s, const RealisationFacts& facts, size_t d) -> int64_t {
+    for (const auto& fold : s.folds)
+      if (fold.dim == static_cast<int>(d)) return fold.depth;
+    const auto stored = facts.stored.dims[d].cover.as_constant();
+    if (!facts.slide_of(static_cast<int>(d)) || !facts.window[d] || (stored && *stored <= *facts.window[d])) return 0;
+    return *facts.window[d];
+  }
+
+  // ---- realisations
+
+  auto realisation(const TreeNode& node, size_t begin, size_t end, RealisationId what, const RealisationFacts& facts, EmitScope scope) -> Stmt {
+    std::vector<std::pair<SymbolRef, Expr>> lets;
+    const auto bind = [&](const SymbolRef& nest_symbol, const Form& value) {
+      const Form here = scope.form(value);
+      if (here.is_constant()) {
+        scope.spelled.insert_or_assign(nest_symbol.get(), here);
+        return;
+      }
+      const auto fresh = make_symbol(SymbolKind::Let, nest_symbol->name);
+      lets.emplace_back(fresh, to_expr(here));
+      scope.spelled.insert_or_assign(nest_symbol.get(), Form(fresh));
+    };
+    StmtList stages;
+    for (size_t i = begin; i < end; ++i) {
+      const auto& leaf = *first_leaf(*node.children[i]);
+      for (size_t d = 0; d < leaf.dims.size(); ++d) {
+        const RegionDim r = stage_dim_range(nest_, leaf, d, cache_);
+        bind(leaf.dims[d].base, r.lo);
+        bind(leaf.dims[d].whole, r.extent());
+      }
+      Stmt body = loop_or_stage(*node.children[i], leaf, scope);
+      if (nest_.func(what).nontemporal && !inside_parallel_) body = make_block({body, store_fence()});
+      stages.push_back(stage(stage_name(leaf), body));
+    }
+    Stmt body = make_block(std::move(stages));
+    const When when = here(facts.computed.when, scope);
+    if (!when.is_always()) body = make_if(to_expr(when), body);
+    for (auto it = lets.rbegin(); it != lets.rend(); ++it) body = let_stmt(it->first, it->second, body);
+    return body;
+  }
+
+  static auto here(const When& when, const EmitScope& scope) -> When {
+    When out;
+    for (const auto& c : when.any) out.any.push_back(scope.cond(c));
+    return out;
+  }
+
+  auto stage_name(const StageLeaf& leaf) const -> std::string { return StageName{nest_.func(leaf.what).name(), leaf.stage - 1, -1}.text(); }
+
+  // ---- loops
+
+  struct Tied {
+    const Clip* clip;
+    bool guard;  ///< as an If inside the loop; else the loop is shorter
+  };
+
+  auto how(const LoopNode& loop) const -> ForKind {
+    const bool flat = plain_ && (loop.how == ForKind::Vectorized || loop.how == ForKind::Unrolled);
+    return flat ? ForKind::Serial : loop.how;
+  }
+
+  struct Iterations {
+    Form first, end;
+    std::optional<Form> steady_end;  ///< the test stands inside the loop: iterations below have no clip `steady_clip`
+    const Clip* steady_clip = nullptr;
+  };
+
+  auto loop_or_stage(const TreeNode& node, const StageLeaf& leaf, const EmitScope& scope) -> Stmt {
+    if (node.as<StageLeaf>()) return point(leaf, scope);
+    const auto& loop = *node.as<LoopNode>();
+    const Form end = scope.form(loop.extent);
+    const auto part = steady_iterations(loop, leaf, scope);
+    if (!part) return run_loop(node, loop, leaf, {Form(0), end, {}, nullptr}, scope);
+    if (how(loop) != ForKind::Serial || warm_iterations(loop) > 0)
+      return run_loop(node, loop, leaf, {Form(0), end, part->steady, part->clip}, scope);
+    const auto middle = make_symbol(SymbolKind::Let, str("{}.steady", loop.id->name));
+    EmitScope steady = scope;
+    steady.dropped.push_back(part->clip);
+    const Stmt first = run_loop(node, loop, leaf, {Form(0), Form(middle), {}, nullptr}, steady);
+    const Stmt rest = run_loop(node, loop, leaf, {Form(middle), end, {}, nullptr}, scope);
+    return let_stmt(middle, to_expr(part->steady), make_block({first, rest}));
+  }
+
+  auto point(const StageLeaf& leaf, const EmitScope& scope) -> Stmt {
+    std::map<const Symbol*, Expr> at;
+    for (const auto& d : leaf.dims) at[d.var.get()] = scope.expr(Form(d.base) + d.rel);
+    return emit_point(nest_, leaf, scope, at);
+  }
+
+  auto run_loop(const TreeNode& node, const LoopNode& loop, const StageLeaf& leaf, Iterations range, const EmitScope& scope) -> Stmt {
+    std::vector<const Clip*> guards;
+    for (const auto& c : leaf.clips) {
+      if (std::find(scope.dropped.begin(), scope.dropped.end(), &c) != scope.dropped.end() || tied_loop(c, leaf) != loop.id) continue;
+      if (const auto shorter = shortened(c, loop, leaf, scope))
+        range.end = min(range.end, *shorter);
+      else
+        guards.push_back(&c);
+    }
+    const Stmt warm = warm_up(node, loop, range, scope);
+    const auto id = make_symbol(SymbolKind::Loop, loop.id->name, kIndex, loop.loc);
+    EmitScope inside = scope;
+    inside.spelled.insert_or_assign(loop.id.get(), Form(id));
+    const bool starts_tasks = loop.how == ForKind::Parallel && !inside_parallel_;
+    inside_parallel_ |= starts_tasks;
+    Stmt body = list(node, 0, loop.id, inside);
+    if (range.steady_end) {
+      EmitScope steady = inside;
+      steady.dropped.push_back(range.steady_clip);
+      body = make_if(to_expr(Cond::nonnegative(*range.steady_end - Form(id) - 1)), list(node, 0, loop.id, steady), body);
+    }
+    for (const auto* c : guards) body = make_if(to_expr(inside.cond(Cond::nonnegative(c->limit - c->index - 1))), body);
+    if (starts_tasks) {
+      inside_parallel_ = false;
+      if (writes_nontemporally(node)) body = make_block({body, store_fence()});
+    }
+    const Stmt main = make_for(id, to_expr(range.first), to_expr(range.end - range.first), how(loop), body, loop.loc);
+    return warm ? make_block({warm, main}) : main;
+  }
+
+  /// Iterations before 0 that hold only what slides gradually, and what it reads.
+  auto warm_up(const TreeNode& node, const LoopNode& loop, const Iterations& range, const EmitScope& scope) -> Stmt {
+    const int64_t w = warm_iterations(loop);
+    if (w == 0) return {};
+    const auto id = make_symbol(SymbolKind::Loop, str("{}.warm", loop.id->name), kIndex, loop.loc);
+    EmitScope inside = scope;
+    inside.spelled.insert_or_assign(loop.id.get(), Form(id));
+    const Form count = choose(Cond::nonnegative(range.end - range.first - 1), Form(w), Form(0));
+    return make_for(id, index_imm(-w), to_expr(count), ForKind::Serial, list(node, 0, loop.id, inside, true), loop.loc);
+  }
+
+  auto writes_nontemporally(const TreeNode& node) const -> bool {
+    const auto leaves = stage_leaves_below(&node);
+    return std::any_of(leaves.begin(), leaves.end(), [&](const StageLeaf* l) { return nest_.func(l->what).nontemporal; });
+  }
+
+  auto warm_iterations(const LoopNode& loop) -> int64_t {
+    int64_t most = 0;
+    for (const auto& id : realisations(nest_)) {
+      const auto& facts = realisation_facts(nest_, id, cache_);
+      if (facts.compute_site == loop.id) most = std::max(most, facts.warm_iterations);
+    }
+    return most;
+  }
+
+  static auto tied_loop(const Clip& c, const StageLeaf& leaf) -> SymbolRef {
+    for (auto it = leaf.loops.rbegin(); it != leaf.loops.rend(); ++it)
+      if (uses_symbol(c.index, it->id.get())) return it->id;
+    return {};
+  }
+
+  static auto without(const Form& f, const SymbolRef& s, int64_t value) -> Form {
+    return substitute(f, [&](const SymbolRef& t) -> std::optional<Form> {
+      if (t == s) return Form(value);
+      return {};
+    });
+  }
+
+  /// Form of `f` per step of `s` if f is affine in it with a positive constant (or symbolic) coefficient.
+  static auto coefficient(const Form& f, const SymbolRef& s) -> std::optional<Form> {
+    for (const auto& t : f.node().terms)
+      if (t.atom)
+        for (const auto& op : t.atom->operands)
+          if (uses_symbol(op, s.get())) return {};
+    const Form k = without(f, s, 1) - without(f, s, 0);
+    const auto c = k.as_constant();
+    if (c && *c > 0) return k;
+    return {};
+  }
+
+  auto node_of(const SymbolRef& loop) const -> const LoopNode& { return *find_loop(nest_.tree, loop)->node->as<LoopNode>(); }
+
+  /// The trip count that the clip leaves to the loop it is tied to, where that is one number.
+  auto shortened(const Clip& c, const LoopNode& loop, const StageLeaf& leaf, const EmitScope& scope) const -> std::optional<Form> {
+    if (how(loop) != ForKind::Serial && how(loop) != ForKind::Parallel) return {};
+    for (const auto& l : leaf.loops)  // a trip count per lane is no trip count
+      if (uses_symbol(c.index, l.id.get()) && how(node_of(l.id)) == ForKind::Vectorized) return {};
+    const auto k = coefficient(c.index, loop.id);
+    if (!k) return {};
+    return scope.form(ceil_div(c.limit - without(c.index, loop.id, 0), *k));
+  }
+
+  struct Parting {
+    const Clip* clip;
+    Form steady;  ///< iterations for which the clip holds whatever the inner loops do
+  };
+
+  /// Where `loop` is the next loop outside a vector or unrolled loop that a clip is tied to.
+  auto steady_iterations(const LoopNode& loop, const StageLeaf& leaf, const EmitScope& scope) const -> std::optional<Parting> {
+    if (plain_ || loop.partition == PartitionMode::never || how(loop) == ForKind::Vectorized) return {};
+    for (const auto& c : leaf.clips) {
+      if (std::find(scope.dropped.begin(), scope.dropped.end(), &c) != scope.dropped.end()) continue;
+      const auto tied = tied_loop(c, leaf);
+      if (!tied || tied == loop.id || !uses_symbol(c.index, loop.id.get())) continue;
+      const auto kind = how(node_of(tied));
+      if (kind != ForKind::Vectorized && kind != ForKind::Unrolled) continue;
+      const auto k = coefficient(c.index, loop.id);
+      if (!k || !innermost_outside(c, leaf, loop.id, tied)) continue;
+      Form last = without(c.index, loop.id, 0);
+      bool closed = true;
+      for (const auto& l : leaf.loops) {
+        if (!uses_symbol(last, l.id.get()) || !inside_of(leaf, l.id, loop.id)) continue;
+        const auto extent = node_of(l.id).extent.as_constant();
+        const auto step = coefficient(last, l.id);
+        if (!extent || !step) closed = false;
+        if (closed) last = without(last, l.id, *extent - 1);
+      }
+      if (!closed) continue;
+      const Form steady = floor_div(c.limit - 1 - last, *k) + 1;
+      return Parting{&c, scope.form(max(Form(0), min(loop.extent, steady)))};
+    }
+    return {};
+  }
+
+  static auto inside_of(const StageLeaf& leaf, const SymbolRef& inner, const SymbolRef& outer) -> bool {
+    const auto at = [&](const SymbolRef& s) {
+      return std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == s; });
+    };
+    return at(inner) > at(outer);
+  }
+
+  /// No other loop of the clip stands between `loop` and the tied one.
+  static auto innermost_outside(const Clip& c, const StageLeaf& leaf, const SymbolRef& loop, const SymbolRef& tied) -> bool {
+    for (const auto& l : leaf.loops)
+      if (l.id != loop && l.id != tied && uses_symbol(c.index, l.id.get()) && inside_of(leaf, l.id, loop)) return false;
+    return true;
+  }
+
+  const Nest& nest_;
+  QueryCache& cache_;
+  bool plain_;
+  bool inside_parallel_ = false;
+};
+
+// ---- checks of the call
+
+class CallChecks {
+ public:
+  CallChecks(const Nest& nest, QueryCache& cache) : nest_(nest), cache_(cache) {}
+
+  auto emit() -> StmtList {
+    for (const auto& b : nest_.graph->pipeline->inputs) input(b);
+    outputs();
+    for (const auto& at : stage_leaves(nest_.tree)) demands(*at.node->as<StageLeaf>());
+    return std::move(out_);
+  }
+
+ private:
+  void require(const Expr& ok, std::string_view code, std::string message, ExprList args) {
+    out_.push_back(check(ok, std::string(code), std::move(message), std::move(args)));
+  }
+
+  auto pipeline() const -> const std::string& { return nest_.graph->pipeline->name; }
+
+  void input(const BufferRef& b) {
+    const auto region = input_region(nest_, b, cache_);
+    if (!region) return;
+    for (size_t d = 0; d < region->dims.size(); ++d) {
+      const auto& r = region->dims[d];
+      const Form lo(b->min[d]), end = Form(b->min[d]) + Form(b->extent[d]);
+      const Expr inside = to_expr(Cond::nonnegative(r.lo - lo) && Cond::nonnegative(end - 1 - r.hi));
+      const Expr needed = to_expr(region->when);
+      const Expr ok = binary(BinaryOp::Or, unary(UnaryOp::Not, needed), inside);
+      require(ok, "out_of_bounds",
+              str("{}: input {} is read from {{}} to {{}} in dimension {}, but holds {{}} to {{}}", pipeline(), b->name, d),
+              {to_expr(r.lo), to_expr(r.hi), to_expr(lo), to_expr(end - 1)});
+    }
+  }
+
+  void outputs() {
+    const auto& p = *nest_.graph->pipeline;
+    size_t next = 0;
+    for (const auto& o : p.outputs) {
+      const auto& first = *p.output_buffers[next];
+      const auto& f = nest_.graph->func(nest_.graph->find(o->name));
+      for (int c = 1; c < o->components(); ++c) same_shape(first, *p.output_buffers[next + static_cast<size_t>(c)]);
+      next += static_cast<size_t>(o->components());
+      for (size_t d = 0; d < f.dims.size(); ++d) bound(f, first, d);
+      readers(f, first);
+    }
+  }
+
+  void same_shape(const BufferDecl& a, const BufferDecl& b) {
+    for (int d = 0; d < a.rank; ++d) {
+      const auto i = static_cast<size_t>(d);
+      const Expr ok = binary(BinaryOp::And, binary(BinaryOp::EQ, var_ref(a.min[i]), var_ref(b.min[i])),
+                             binary(BinaryOp::EQ, var_ref(a.extent[i]), var_ref(b.extent[i])));
+      require(ok, "constraint_failed", str("{}: outputs {} and {} differ in dimension {}", pipeline(), a.name, b.name, d), {});
+    }
+  }
+
+  void bound(const GraphFunc& f, const BufferDecl& b, size_t d) {
+    if (!f.dims[d].bound) return;
+    const auto promised = realisation_facts(nest_, {nest_.graph->find(f.name()), 0}, cache_).need.dims[d];
+    const Expr ok = binary(BinaryOp::And, binary(BinaryOp::EQ, var_ref(b.min[d]), to_expr(promised.lo)),
+                           binary(BinaryOp::EQ, var_ref(b.extent[d]), to_expr(promised.extent())));
+    require(ok, "constraint_failed", str("{}: output {} is bound to {{}} elements from {{}} in dimension {}, but has {{}} from {{}}", pipeline(), b.name, d),
+            {to_expr(promised.extent()), to_expr(promised.lo), var_ref(b.extent[d]), var_ref(b.min[d])});
+  }
+
+  /// An output that other Funcs read must hold what they read.
+  void readers(const GraphFunc& f, const BufferDecl& b) {
+    const int func = nest_.graph->find(f.name());
+    const auto region = output_read_region(nest_, {func, 0}, cache_);
+    if (!region) return;
+    for (size_t d = 0; d < region->dims.size(); ++d) {
+      const auto& r = region->dims[d];
+      const Form lo(b.min[d]), end = Form(b.min[d]) + Form(b.extent[d]);
+      const Expr inside = to_expr(Cond::nonnegative(r.lo - lo) && Cond::nonnegative(end - 1 - r.hi));
+      require(binary(BinaryOp::Or, unary(UnaryOp::Not, to_expr(region->when)), inside), "out_of_bounds",
+              str("{}: output {} is read from {{}} to {{}} in dimension {}, but holds {{}} to {{}}", pipeline(), b.name, d),
+              {to_expr(r.lo), to_expr(r.hi), to_expr(lo), to_expr(end - 1)});
+    }
+  }
+
+  void demands(const StageLeaf& leaf) {
+    for (const auto& d : leaf.demands) {
+      const Form extent = resolve(nest_, d.extent, cache_);
+      require(binary(BinaryOp::EQ, to_expr(floor_mod(extent, d.factor)), index_imm(0)), "constraint_failed",
+              str("{}: {} rounds a loop of extent {{}} up to a multiple of {{}}", pipeline(), nest_.func(leaf.what).name()),
+              {to_expr(extent), to_expr(d.factor)});
+    }
+  }
+
+  const Nest& nest_;
+  QueryCache& cache_;
+  StmtList out_;
+};
+
+auto dense_arguments(const PipelineDef& p) -> Expr {
+  Expr out;
+  const auto add = [&](const BufferRef& b) {
+    if (b->rank == 0) return;
+    const Expr dense = binary(BinaryOp::EQ, var_ref(b->stride[0]), index_imm(1));
+    out = out ? binary(BinaryOp::And, out, dense) : dense;
+  };
+  for (const auto& b : p.inputs) add(b);
+  for (const auto& b : p.output_buffers) add(b);
+  return out;
+}
+
+auto has_wide_loops(const TreeNode& n) -> bool {
+  const auto* loop = n.as<LoopNode>();
+  if (loop && (loop->how == ForKind::Vectorized || loop->how == ForKind::Unrolled)) return true;
+  return std::any_of(n.children.begin(), n.children.end(), [](const TreeRef& c) { return has_wide_loops(*c); });
+}
+
+}  // namespace
+
+auto emit_nest(const Nest& open) -> Program {
+  const Nest nest = close_nest(open).or_throw();
+  const auto& p = *nest.graph->pipeline;
+  QueryCache cache;
+  Program out;
+  out.name = p.name;
+  for (const auto& b : p.inputs) out.arguments.emplace_back(BufferArgument{b, ArgumentRole::Input});
+  for (const auto& s : p.params) out.arguments.emplace_back(ScalarArgument{s});
+  for (const auto& b : p.output_buffers) out.arguments.emplace_back(BufferArgument{b, ArgumentRole::Output});
+
+  StmtList body = CallChecks(nest, cache).emit();
+  Stmt scheduled = Emitter(nest, cache, false).emit();
+  const Expr dense = has_wide_loops(*nest.tree) ? dense_arguments(p) : Expr();
+  body.push_back(dense ? make_if(dense, scheduled, Emitter(nest, cache, true).emit()) : scheduled);
+  out.body = make_block(std::move(body));
+  return out;
+}
+
+}  // namespace drawloom

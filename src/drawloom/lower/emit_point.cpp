@@ -1,0 +1,132 @@
+#include <unordered_map>
+
+#include "drawloom/ir/node_ops.h"
+#include "drawloom/ir/rewrite.h"
+#include "drawloom/lower/emit_scope.h"
+#include "drawloom/support/hash.h"
+
+// One point of a stage. Inlining happens here and nowhere else: an access to an inlined Func becomes its expression with
+// the subscripts in place of its args. Equal accesses (same Func, equal subscripts) become one shared expression, so a
+// chain of Funcs that each use their predecessor twice costs its length, not two to the power of it.
+
+namespace drawloom {
+namespace {
+
+class PointEmitter;
+
+/// Rewrites the expressions of one definition under one assignment of its dimensions.
+class Inliner : public Rewriter<Inliner> {
+ public:
+  Inliner(PointEmitter& point, const FunctionDef& owner, Substitution at) : point_(point), owner_(owner), at_(std::move(at)) {}
+  auto on(const VarRef& v, const Expr& self) -> Expr {
+    const auto it = at_.find(v.symbol.get());
+    return it == at_.end() ? self : it->second;
+  }
+  auto on(const Access& a, const Expr& self) -> Expr;
+
+ private:
+  PointEmitter& point_;
+  const FunctionDef& owner_;
+  Substitution at_;
+};
+
+class PointEmitter {
+ public:
+  PointEmitter(const Nest& nest, const EmitScope& scope) : nest_(nest), scope_(scope), fma_(nest.target.has_fma()) {}
+
+  auto values(const FunctionDef& f, int stage, const Substitution& at) -> ExprList {
+    return Inliner(*this, f, at).rewrite(f.stage(stage).values_for(fma_));
+  }
+  auto subscripts(const FunctionDef& f, int stage, const Substitution& at) -> ExprList {
+    return Inliner(*this, f, at).rewrite(f.stage(stage).lhs);
+  }
+
+  /// Component `component` of Func `func` at `coords`.
+  auto access(const FunctionDef& f, int component, const ExprList& coords, const Loc& loc) -> Expr {
+    const int i = nest_.graph->find(f.name);
+    const auto found = scope_.storage.find(i);
+    if (found == scope_.storage.end()) return inlined(f, component, coords);
+    const auto& s = found->second;
+    return load(s.buffers[static_cast<size_t>(component)], slots(s, coords), {}, s.is_argument ? ExprList{} : coords, loc);
+  }
+
+  auto slots(const StorageHere& s, const ExprList& coords) const -> ExprList {
+    if (s.is_argument) return coords;
+    ExprList out;
+    for (size_t d = 0; d < coords.size(); ++d) {
+      if (s.fold[d] > 0)
+        out.push_back(binary(BinaryOp::Mod, coords[d], index_imm(s.fold[d])));
+      else if (s.origin[d] == Form(0))
+        out.push_back(coords[d]);
+      else
+        out.push_back(binary(BinaryOp::Sub, coords[d], to_expr(s.origin[d])));
+    }
+    return out;
+  }
+
+ private:
+  struct Key {
+    const FunctionDef* func;
+    ExprList coords;
+  };
+
+  auto inlined(const FunctionDef& f, int component, const ExprList& coords) -> Expr {
+    uint64_t h = hash_combine(hash_text(f.name), coords.size());
+    for (const auto& c : coords) h = hash_combine(h, hash(c));
+    auto& bucket = memo_[h];
+    for (const auto& [key, values] : bucket)
+      if (key.func == &f && same(key.coords, coords)) return values[static_cast<size_t>(component)];
+    Substitution at;
+    for (size_t d = 0; d < coords.size(); ++d) at[f.args[d].get()] = coords[d];
+    const ExprList result = values(f, 0, at);
+    memo_[h].emplace_back(Key{&f, coords}, result);
+    return result[static_cast<size_t>(component)];
+  }
+
+  static auto same(const ExprList& a, const ExprList& b) -> bool {
+    for (size_t i = 0; i < a.size(); ++i)
+      if (!equal(a[i], b[i])) return false;
+    return true;
+  }
+
+  const Nest& nest_;
+  const EmitScope& scope_;
+  bool fma_;
+  std::unordered_map<uint64_t, std::vector<std::pair<Key, ExprList>>> memo_;
+};
+
+auto Inliner::on(const Access& a, const Expr& self) -> Expr {
+  (void)owner_;
+  return point_.access(function_of(a), a.component, rewrite(a.args), self.loc());
+}
+
+}  // namespace
+
+auto emit_point(const Nest& nest, const StageLeaf& leaf, const EmitScope& scope, const std::map<const Symbol*, Expr>& at) -> Stmt {
+  const auto& f = nest.func(leaf.what);
+  const auto& def = f.def->stage(leaf.stage);
+  const auto& storage = scope.storage.at(leaf.what.func);
+  Substitution map;
+  for (const auto& [symbol, value] : at) map[symbol] = value;
+
+  PointEmitter point(nest, scope);
+  const ExprList coords = point.subscripts(*f.def, leaf.stage, map);
+  ExprList values = point.values(*f.def, leaf.stage, map);
+  const ExprList slots = point.slots(storage, coords);
+  const ExprList origin = storage.is_argument ? ExprList{} : coords;
+
+  // Several components are assigned at once: all values are computed before the first store.
+  std::vector<SymbolRef> names;
+  if (values.size() > 1)
+    for (size_t c = 0; c < values.size(); ++c) names.push_back(make_symbol(SymbolKind::Let, str("{}.{}", f.name(), c), values[c].type(), def.loc));
+  StmtList stores;
+  for (size_t c = 0; c < values.size(); ++c) {
+    const Expr value = names.empty() ? values[c] : var_ref(names[c], def.loc);
+    stores.push_back(store(storage.buffers[c], slots, value, {}, origin, f.nontemporal, def.loc));
+  }
+  Stmt out = make_block(std::move(stores), def.loc);
+  for (size_t c = names.size(); c-- > 0;) out = let_stmt(names[c], values[c], out, def.loc);
+  return out;
+}
+
+}  // namespace drawloom

@@ -1,0 +1,46 @@
+#pragma once
+/// What emission knows at one point of the nest: how symbols of the nest are spelled there, and which storage holds a Func.
+
+#include <map>
+
+#include "drawloom/ir/build.h"
+#include "drawloom/nest/region.h"
+
+namespace drawloom {
+
+/// Storage of a realisation in scope.
+struct StorageHere {
+  std::vector<BufferRef> buffers;  ///< one per component
+  bool is_argument = false;        ///< subscripts are logical coordinates
+  std::vector<Form> origin;        ///< logical coordinate of slot 0, in emitted symbols
+  std::vector<int64_t> fold;       ///< 0: not folded
+};
+
+/// A value: inner scopes are copies with more.
+struct EmitScope {
+  std::map<const Symbol*, Form> spelled;    ///< loop ids, bases and extents of the nest -> forms over emitted symbols
+  std::map<int, StorageHere> storage;       ///< by Func index
+  std::vector<const Clip*> dropped;         ///< clips that hold here (steady state)
+
+  auto form(const Form& f) const -> Form {
+    return substitute(f, [&](const SymbolRef& s) -> std::optional<Form> {
+      const auto it = spelled.find(s.get());
+      if (it == spelled.end()) return {};
+      return it->second;
+    });
+  }
+  auto expr(const Form& f) const -> Expr { return to_expr(form(f)); }
+  auto cond(const Cond& c) const -> Cond {
+    return substitute(c, [&](const SymbolRef& s) -> std::optional<Form> {
+      const auto it = spelled.find(s.get());
+      if (it == spelled.end()) return {};
+      return it->second;
+    });
+  }
+};
+
+/// The statement that computes one point of a stage: values, with inlined Funcs in place and placed ones loaded.
+/// `at` gives each dimension symbol of the stage (args and RVars) its index expression.
+auto emit_point(const Nest& nest, const StageLeaf& leaf, const EmitScope& scope, const std::map<const Symbol*, Expr>& at) -> Stmt;
+
+}  // namespace drawloom

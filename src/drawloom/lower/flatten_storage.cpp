@@ -1,0 +1,77 @@
+#include "drawloom/lower/flatten_storage.h"
+
+#include <unordered_map>
+
+#include "drawloom/ir/build.h"
+#include "drawloom/ir/rewrite.h"
+
+namespace drawloom {
+namespace {
+
+auto times(const Expr& a, const Expr& b) -> Expr { return is_int(a, 1) ? b : is_int(b, 1) ? a : binary(BinaryOp::Mul, a, b); }
+
+class Flattener : public Rewriter<Flattener> {
+ public:
+  auto on(const Allocate& a, const Stmt& self) -> Stmt {
+    // Strides are named where they are not constants, so that they are computed once.
+    std::vector<std::pair<SymbolRef, Expr>> lets;
+    ExprList strides;
+    Expr size = index_imm(1);
+    for (size_t d = 0; d < a.extents.size(); ++d) {
+      strides.push_back(size);
+      Expr extent = rewrite(a.extents[d]);
+      int64_t constant = 0;
+      if (!as_int(extent, constant)) extent = binary(BinaryOp::Max, extent, index_imm(0));
+      size = product(size, extent);
+      if (!as_int(size, constant) && d + 1 < a.extents.size()) {
+        lets.emplace_back(make_symbol(SymbolKind::Let, str("{}.stride.{}", a.buffer->name, d + 1)), size);
+        size = var_ref(lets.back().first);
+      }
+    }
+    strides_[a.buffer.get()] = strides;
+    Stmt out = allocate(a.buffer, {size}, rewrite(a.body), self.loc());
+    for (auto it = lets.rbegin(); it != lets.rend(); ++it) out = let_stmt(it->first, it->second, out, self.loc());
+    return out;
+  }
+
+  auto on(const Load& l, const Expr& self) -> Expr {
+    return load(l.buffer, {flat(l.buffer, rewrite(l.index))}, l.mask ? rewrite(l.mask) : Expr(), rewrite(l.origin), self.loc());
+  }
+
+  auto on(const Store& s, const Stmt& self) -> Stmt {
+    return store(s.buffer, {flat(s.buffer, rewrite(s.index))}, rewrite(s.value), s.mask ? rewrite(s.mask) : Expr(), rewrite(s.origin),
+                 s.nontemporal, self.loc());
+  }
+
+ private:
+  static auto product(const Expr& a, const Expr& b) -> Expr {
+    int64_t x = 0, y = 0, z = 0;
+    if (as_int(a, x) && as_int(b, y) && !__builtin_mul_overflow(x, y, &z)) return index_imm(z);
+    return times(a, b);
+  }
+
+  auto flat(const BufferRef& b, const ExprList& index) const -> Expr {
+    Expr sum;
+    for (size_t d = 0; d < index.size(); ++d) {
+      const int lanes = index[d].type().lanes;
+      Expr i = index[d], stride;
+      if (b->memory == MemoryKind::Argument) {
+        i = binary(BinaryOp::Sub, i, broadcast(var_ref(b->min[d]), lanes));
+        stride = var_ref(b->stride[d]);
+      } else {
+        stride = strides_.at(b.get())[d];
+      }
+      const Expr term = is_int(stride, 1) ? i : binary(BinaryOp::Mul, i, broadcast(stride, lanes));
+      sum = sum ? binary(BinaryOp::Add, sum, term) : term;
+    }
+    return sum ? sum : index_imm(0);
+  }
+
+  std::unordered_map<const BufferDecl*, ExprList> strides_;
+};
+
+}  // namespace
+
+auto flatten_storage(Stmt body, PassContext&) -> Stmt { return Flattener().rewrite(body); }
+
+}  // namespace drawloom

@@ -1,0 +1,81 @@
+#include "drawloom/lower/unroll_loops.h"
+
+#include <unordered_map>
+
+#include "drawloom/ir/build.h"
+#include "drawloom/ir/rewrite.h"
+
+namespace drawloom {
+namespace {
+
+/// One copy of a loop body: fresh symbols and buffers for all it binds, and a value for the loop variable.
+class Copier : public Rewriter<Copier> {
+ public:
+  Copier(const SymbolRef& loop, Expr value) { values_[loop.get()] = std::move(value); }
+
+  auto on(const VarRef& v, const Expr& self) -> Expr {
+    const auto it = values_.find(v.symbol.get());
+    return it == values_.end() ? self : it->second;
+  }
+  auto on(const Let& l, const Expr& self) -> Expr {
+    const Expr value = rewrite(l.value);
+    const auto s = fresh(l.symbol);
+    return let(s, value, rewrite(l.body), self.loc());
+  }
+  auto on(const LetStmt& l, const Stmt& self) -> Stmt {
+    const Expr value = rewrite(l.value);
+    const auto s = fresh(l.symbol);
+    return let_stmt(s, value, rewrite(l.body), self.loc());
+  }
+  auto on(const For& f, const Stmt& self) -> Stmt {
+    const Expr min = rewrite(f.min), extent = rewrite(f.extent);
+    const auto s = fresh(f.symbol);
+    return make_for(s, min, extent, f.how, rewrite(f.body), self.loc());
+  }
+  auto on(const Allocate& a, const Stmt& self) -> Stmt {
+    const ExprList extents = rewrite(a.extents);
+    const auto& b = *a.buffer;
+    const auto copy = make_buffer(b.name, b.element, b.rank, b.memory, b.loc);
+    buffers_[a.buffer.get()] = copy;
+    return allocate(copy, extents, rewrite(a.body), self.loc());
+  }
+  auto on(const Load& l, const Expr& self) -> Expr {
+    const auto it = buffers_.find(l.buffer.get());
+    if (it == buffers_.end()) return rewrite_children(self);
+    return load(it->second, rewrite(l.index), l.mask ? rewrite(l.mask) : Expr(), rewrite(l.origin), self.loc());
+  }
+  auto on(const Store& s, const Stmt& self) -> Stmt {
+    const auto it = buffers_.find(s.buffer.get());
+    if (it == buffers_.end()) return rewrite_children(self);
+    return store(it->second, rewrite(s.index), rewrite(s.value), s.mask ? rewrite(s.mask) : Expr(), rewrite(s.origin), s.nontemporal, self.loc());
+  }
+
+ private:
+  auto fresh(const SymbolRef& old) -> SymbolRef {
+    const auto s = make_symbol(old->kind, old->name, old->type, old->loc);
+    values_[old.get()] = var_ref(s);
+    return s;
+  }
+  std::unordered_map<const Symbol*, Expr> values_;
+  std::unordered_map<const BufferDecl*, BufferRef> buffers_;
+};
+
+class Unroller : public Rewriter<Unroller> {
+ public:
+  auto on(const For& f, const Stmt& self) -> Stmt {
+    if (f.how != ForKind::Unrolled) return rewrite_children(self);
+    int64_t extent = 0;
+    DRAWLOOM_CHECK(as_int(f.extent, extent), "unrolled loop {} has no constant extent", f.symbol->name);
+    const Stmt body = rewrite(f.body);
+    StmtList copies;
+    for (int64_t i = 0; i < extent; ++i)
+      copies.push_back(Copier(f.symbol, binary(BinaryOp::Add, f.min, index_imm(i))).rewrite(body));
+    return make_block(std::move(copies), self.loc());
+  }
+};
+
+}  // namespace
+
+auto unroll_loops(Stmt body, PassContext&) -> Stmt { return Unroller().rewrite(body); }
+
+}  // namespace drawloom

@@ -1,0 +1,195 @@
+#include "drawloom/nest/apply.h"
+
+#include <algorithm>
+
+#include "drawloom/ir/node_ops.h"
+#include "drawloom/ir/rewrite.h"
+
+namespace drawloom {
+namespace {
+
+auto placed_names(const Nest& nest) -> std::vector<std::string> {
+  std::vector<std::string> names;
+  for (const auto& f : nest.graph->funcs) names.push_back(f->name());
+  return names;
+}
+
+auto with_suggestion(Diag diag, std::string_view word, const std::vector<std::string>& legal, std::string_view what) -> Diag {
+  const auto near = nearest(word, legal);
+  if (!near.empty()) return diag.with_help(str("did you mean `{}`?", near));
+  if (legal.empty()) return diag;
+  return diag.with_help(str("{}: {}", what, join(legal, ", ")));
+}
+
+auto contains_self(const Expr& e, const FunctionDef& f) -> bool {
+  bool found = false;
+  each_node(*e.get(), [&](const Node& n) {
+    if (n.kind == Kind::Access && static_cast<const Access&>(n).func == &f) found = true;
+    return !found;
+  });
+  return found;
+}
+
+auto order_free(BinaryOp op, Type type) -> bool {
+  switch (op) {
+    case BinaryOp::Add:
+    case BinaryOp::Mul:
+    case BinaryOp::BitAnd:
+    case BinaryOp::BitOr:
+    case BinaryOp::BitXor: return type.is_data_int();
+    case BinaryOp::Min:
+    case BinaryOp::Max: return true;
+    case BinaryOp::And:
+    case BinaryOp::Or: return true;
+    case BinaryOp::Sub:
+    case BinaryOp::Div:
+    case BinaryOp::Mod:
+    case BinaryOp::Shl:
+    case BinaryOp::Shr:
+    case BinaryOp::EQ:
+    case BinaryOp::NE:
+    case BinaryOp::LT:
+    case BinaryOp::LE:
+    case BinaryOp::GT:
+    case BinaryOp::GE: return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+auto find_func(const Nest& nest, std::string_view name, const Loc& loc) -> Result<int> {
+  const int f = nest.graph->find(name);
+  if (f >= 0) return f;
+  return with_suggestion(Diag(DiagKind::schedule_unknown_func, loc, name), name, placed_names(nest), "its Funcs are");
+}
+
+auto find_stages(const Nest& nest, const StageName& name, const Loc& loc) -> Result<std::vector<std::pair<RealisationId, int>>> {
+  DRAWLOOM_TRY(const int f, find_func(nest, name.func, loc));
+  const auto& func = nest.graph->func(f);
+  const int stage = name.update + 1;
+  if (stage >= func.def->stages())
+    return Diag(DiagKind::schedule_unknown_stage, loc, func.name(), name.text())
+        .with_help(str("{} has {} update definitions", func.name(), func.def->stages() - 1));
+  std::vector<std::pair<RealisationId, int>> out;
+  for (const auto& id : realisations(nest))
+    if (id.func == f && (name.realisation < 0 || name.realisation == id.copy)) out.emplace_back(id, stage);
+  if (!out.empty()) return out;
+  if (name.realisation >= 0 && func.placement == PlacementState::Placed)
+    return Diag(DiagKind::schedule_unknown_stage, loc, func.name(), name.text());
+  return Diag(DiagKind::schedule_not_placed, loc, func.name())
+      .with_help(str("give it loops first: compute_root {} or compute_at {} <loop>", func.name(), func.name()));
+}
+
+auto leaf_at(const Nest& nest, RealisationId what, int stage) -> Located {
+  for (auto& l : stage_leaves(nest.tree)) {
+    const auto& leaf = *l.node->as<StageLeaf>();
+    if (leaf.what == what && leaf.stage == stage) return l;
+  }
+  DRAWLOOM_CHECK(false, "no stage {} of {}", stage, nest.func(what).name());
+  return {};
+}
+
+auto stage_text(const Nest& nest, RealisationId what, int stage) -> std::string {
+  return StageName{nest.func(what).name(), stage - 1, what.copy > 0 ? what.copy : -1}.text();
+}
+
+auto site_text(const Nest& nest, const Site& site) -> std::string {
+  if (!site) return "root";
+  for (const auto& l : stage_leaves(nest.tree)) {
+    const auto& leaf = *l.node->as<StageLeaf>();
+    for (const auto& n : leaf.loops)
+      if (n.id == site) return str("{}.{}", stage_text(nest, leaf.what, leaf.stage), n.name);
+  }
+  return site->name;
+}
+
+auto find_named_loop(const Nest& nest, const StageLeaf& leaf, std::string_view loop, const Loc& loc) -> Result<SymbolRef> {
+  std::vector<std::string> names;
+  for (const auto& n : leaf.loops) {
+    if (n.name == loop) return n.id;
+    names.push_back(n.name);
+  }
+  std::reverse(names.begin(), names.end());
+  return with_suggestion(Diag(DiagKind::schedule_unknown_loop, loc, stage_text(nest, leaf.what, leaf.stage), loop), loop, names,
+                         "its loops, innermost first, are");
+}
+
+auto check_free_name(const Nest& nest, const StageLeaf& leaf, std::string_view name, std::string_view consumed, const Loc& loc) -> Status {
+  for (const auto& n : leaf.loops)
+    if (n.name == name && name != consumed)
+      return Diag(DiagKind::schedule_name_taken, loc, stage_text(nest, leaf.what, leaf.stage), name);
+  return Done{};
+}
+
+auto find_dim(const Nest& nest, int func, std::string_view dim, const Loc& loc) -> Result<int> {
+  const auto& f = nest.graph->func(func);
+  std::vector<std::string> names;
+  for (size_t d = 0; d < f.def->args.size(); ++d) {
+    if (f.def->args[d]->name == dim) return static_cast<int>(d);
+    names.push_back(f.def->args[d]->name);
+  }
+  return with_suggestion(Diag(DiagKind::schedule_unknown_dim, loc, f.name(), dim), dim, names, "its dimensions are");
+}
+
+auto amount_form(const Nest& nest, const Amount& amount, const Loc& loc) -> Result<Form> {
+  if (amount.symbol.empty()) return Form(amount.value);
+  std::vector<std::string> names;
+  for (const auto& p : nest.graph->pipeline->params) {
+    if (p->type.is_float()) continue;
+    if (p->name == amount.symbol) return Form(p);
+    names.push_back(p->name);
+  }
+  return with_suggestion(Diag(DiagKind::schedule_unknown_param, loc, amount.symbol), amount.symbol, names, "its parameters are");
+}
+
+auto with_leaf(const Nest& nest, RealisationId what, int stage, const StageLeaf& leaf) -> Nest {
+  Nest out = nest;
+  out.tree = replace_at(nest.tree, leaf_at(nest, what, stage).path, tree_node(leaf));
+  return out;
+}
+
+auto reduction_loops(const StageLeaf& leaf) -> std::vector<SymbolRef> {
+  std::vector<SymbolRef> out;
+  for (const auto& l : leaf.loops)
+    for (const auto& d : leaf.dims)
+      if (d.var->kind == SymbolKind::RVar && uses_symbol(d.rel, l.id.get())) {
+        out.push_back(l.id);
+        break;
+      }
+  return out;
+}
+
+auto leaf_reads(const Graph& graph, const StageLeaf& leaf, int func) -> bool {
+  const auto reads = [&](auto&& self, int f, int stage) -> bool {
+    for (const auto& a : graph.func(f).reads[static_cast<size_t>(stage)]) {
+      if (a.func < 0) continue;
+      if (a.func == func) return true;
+      const auto& p = graph.func(a.func);
+      if (p.placement != PlacementState::Open || p.can_inline()) continue;
+      for (int s = 0; s < p.def->stages(); ++s)
+        if (self(self, a.func, s)) return true;
+    }
+    return false;
+  };
+  return reads(reads, leaf.what.func, leaf.stage);
+}
+
+auto is_exact_reduction(const FunctionDef& f, int stage) -> bool {
+  const auto& def = f.stage(stage);
+  if (def.values.size() != 1) return false;
+  const auto* op = def.values[0].as<Binary>();
+  if (!op || !order_free(op->op, op->type)) return false;
+  const auto is_self = [&](const Expr& e) {
+    const auto* a = e.as<Access>();
+    if (!a || a->func != &f || a->args.size() != def.lhs.size()) return false;
+    for (size_t d = 0; d < def.lhs.size(); ++d)
+      if (!equal(a->args[d], def.lhs[d])) return false;
+    return true;
+  };
+  for (const auto& s : def.lhs)
+    if (contains_self(s, f)) return false;
+  return (is_self(op->a) && !contains_self(op->b, f)) || (is_self(op->b) && !contains_self(op->a, f));
+}
+
+}  // namespace drawloom

@@ -1,0 +1,376 @@
+#include <algorithm>
+
+#include "drawloom/nest/apply.h"
+
+// Steps that change loops of one stage: split, fuse, reorder, rename, unroll, vectorize, parallel, partition.
+
+namespace drawloom {
+namespace {
+
+constexpr int64_t kMaxUnroll = 256;
+
+auto kind_word(ForKind k) -> std::string_view {
+  switch (k) {
+    case ForKind::Serial: return "serial";
+    case ForKind::Parallel: return "parallel";
+    case ForKind::Vectorized: return "vectorized";
+    case ForKind::Unrolled: return "unrolled";
+  }
+  return "serial";
+}
+
+auto replace_symbol(const Form& f, const SymbolRef& old, const Form& with) -> Form {
+  return substitute(f, [&](const SymbolRef& s) -> std::optional<Form> {
+    if (s == old) return with;
+    return {};
+  });
+}
+
+/// The leaf with loop `old` expressed by other loops.
+void replace_loop(StageLeaf& leaf, const SymbolRef& old, const Form& with) {
+  for (auto& d : leaf.dims) d.rel = replace_symbol(d.rel, old, with);
+  for (auto& c : leaf.clips) c.index = replace_symbol(c.index, old, with);
+}
+
+auto dim_of_loop(const StageLeaf& leaf, const SymbolRef& loop) -> int {
+  for (size_t d = 0; d < leaf.dims.size(); ++d)
+    if (uses_symbol(leaf.dims[d].rel, loop.get())) return static_cast<int>(d);
+  return -1;
+}
+
+auto with_node(const Nest& nest, const TreePath& path, TreeRef node) -> Nest {
+  Nest out = nest;
+  out.tree = replace_at(nest.tree, path, std::move(node));
+  return out;
+}
+
+auto serial_loop(const Nest& nest, const SymbolRef& id, std::string_view name, const Loc& loc) -> Result<Located> {
+  const auto at = find_loop(nest.tree, id);
+  const auto& loop = *at->node->as<LoopNode>();
+  if (loop.how != ForKind::Serial)
+    return Diag(DiagKind::schedule_loop_kind, loc, name, kind_word(loop.how))
+        .with_note(loop.loc, str("`{}` became {} here", name, kind_word(loop.how)))
+        .with_help("shape loops first (split, fuse), then say how they run");
+  return *at;
+}
+
+/// Resolved extent of a loop on the closed nest.
+auto loop_extent(const Nest& nest, const LoopNode& loop) -> Result<Form> {
+  DRAWLOOM_TRY(const Nest closed, close_nest(nest));
+  QueryCache cache;
+  return resolve(closed, loop.extent, cache);
+}
+
+auto divides(const Form& extent, const Form& factor) -> bool {
+  const auto e = extent.as_constant(), f = factor.as_constant();
+  if (e && f) return *e % *f == 0;
+  return f && floor_mod(extent, factor) == Form(0);
+}
+
+/// Applies `edit(nest, realisation, stage)` to every realisation that a stage name means.
+template <typename Edit>
+auto each_stage(const Nest& nest, const StageName& name, const Loc& loc, Edit&& edit) -> Result<Nest> {
+  DRAWLOOM_TRY(const auto stages, find_stages(nest, name, loc));
+  Nest out = nest;
+  for (const auto& [id, stage] : stages) {
+    DRAWLOOM_TRY(out, edit(out, id, stage));
+  }
+  return out;
+}
+
+// ---- split
+
+struct SplitShape {
+  Form factor;
+  bool clip = true;
+  std::optional<Demand> demand;
+};
+
+auto split_shape(const Nest& nest, const Split& s, const LoopNode& loop, const GraphFunc& f, const Loc& loc) -> Result<SplitShape> {
+  DRAWLOOM_TRY(const Form factor, amount_form(nest, s.factor, loc));
+  const Facts facts;
+  if (!facts.proves_le(Form(1), factor))
+    return Diag(DiagKind::split_factor, loc, s.loop.loop, s.factor)
+        .with_help(s.factor.symbol.empty() ? "use a factor of 1 or more" : str("give parameter {} a range that starts at 1", s.factor.symbol));
+  DRAWLOOM_TRY(const Form extent, loop_extent(nest, loop));
+  SplitShape shape{factor, !divides(extent, factor), {}};
+  if (!shape.clip) return shape;
+  switch (s.tail.kind) {
+    case Tail::Kind::predicate:
+    case Tail::Kind::shrink: break;
+    case Tail::Kind::round_up:
+      if (!f.is_output)
+        return Diag(DiagKind::split_tail, loc, s.tail, str("{} is not an output, and {} does not divide its extent {}", f.name(), factor, extent))
+            .with_help("tail=predicate works for any size; align the Func to make its extent a multiple");
+      shape.clip = false;
+      shape.demand = Demand{loop.extent, factor, loc};
+      break;
+    case Tail::Kind::filled:
+      return Diag(DiagKind::split_tail, loc, s.tail, "it needs a Func whose storage is filled, which only staging by `in` makes")
+          .with_help("tail=predicate works for any size");
+  }
+  return shape;
+}
+
+auto split_stage(const Nest& nest, const Split& s, RealisationId id, int stage, const Loc& loc) -> Result<Nest> {
+  const auto at = leaf_at(nest, id, stage);
+  StageLeaf leaf = *at.node->as<StageLeaf>();
+  DRAWLOOM_TRY(const SymbolRef old, find_named_loop(nest, leaf, s.loop.loop, loc));
+  if (s.outer == s.inner) return Diag(DiagKind::schedule_name_repeated, loc, s.outer);
+  DRAWLOOM_REQUIRE(check_free_name(nest, leaf, s.outer, s.loop.loop, loc));
+  DRAWLOOM_REQUIRE(check_free_name(nest, leaf, s.inner, s.loop.loop, loc));
+  DRAWLOOM_TRY(const Located loop_at, serial_loop(nest, old, s.loop.loop, loc));
+  const auto& loop = *loop_at.node->as<LoopNode>();
+  DRAWLOOM_TRY(const SplitShape shape, split_shape(nest, s, loop, nest.func(id), loc));
+
+  LoopNode outer{make_symbol(SymbolKind::Loop, s.outer, kIndex, loc), ForKind::Serial, ceil_div(loop.extent, shape.factor), loop.partition, loc};
+  LoopNode inner{make_symbol(SymbolKind::Loop, s.inner, kIndex, loc), ForKind::Serial, shape.factor, loop.partition, loc};
+  const Form index = shape.factor * Form(outer.id) + Form(inner.id);
+  const int dim = dim_of_loop(leaf, old);
+  replace_loop(leaf, old, index);
+  if (shape.clip) leaf.clips.push_back({index, loop.extent, dim, s.tail, false, loc});
+  if (shape.demand) leaf.demands.push_back(*shape.demand);
+  const auto name = std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == old; });
+  *name = {s.inner, inner.id};
+  leaf.loops.insert(name, {s.outer, outer.id});
+
+  const Nest with = with_leaf(nest, id, stage, leaf);
+  const auto body = at_path(with.tree, loop_at.path)->children;
+  return with_node(with, loop_at.path, tree_node(outer, {tree_node(inner, body)}));
+}
+
+}  // namespace
+
+auto apply_step(const Nest& nest, const Split& s, const Loc& loc) -> Result<Nest> {
+  return each_stage(nest, s.loop.stage, loc, [&](const Nest& n, RealisationId id, int stage) { return split_stage(n, s, id, stage, loc); });
+}
+
+// ---- fuse
+
+namespace {
+
+auto fuse_stage(const Nest& nest, const Fuse& s, RealisationId id, int stage, const Loc& loc) -> Result<Nest> {
+  StageLeaf leaf = *leaf_at(nest, id, stage).node->as<StageLeaf>();
+  DRAWLOOM_TRY(const SymbolRef inner, find_named_loop(nest, leaf, s.inner.loop, loc));
+  DRAWLOOM_TRY(const SymbolRef outer, find_named_loop(nest, leaf, s.outer, loc));
+  if (s.fused != s.inner.loop) DRAWLOOM_REQUIRE(check_free_name(nest, leaf, s.fused, s.outer, loc));
+  DRAWLOOM_TRY(const Located inner_at, serial_loop(nest, inner, s.inner.loop, loc));
+  DRAWLOOM_TRY(const Located outer_at, serial_loop(nest, outer, s.outer, loc));
+  if (outer_at.node->children.size() != 1 || outer_at.node->children[0].get() != inner_at.node) {
+    const Diag diag(DiagKind::fuse_not_nested, loc, s.outer, s.inner.loop);
+    return diag.with_help(outer_at.node->children.size() > 1 ? str("something is computed at {}: place it elsewhere first", s.outer)
+                                                             : std::string("reorder the two loops so that one stands directly in the other"));
+  }
+  const auto& a = *inner_at.node->as<LoopNode>();
+  const auto& b = *outer_at.node->as<LoopNode>();
+  LoopNode fused{make_symbol(SymbolKind::Loop, s.fused, kIndex, loc), ForKind::Serial, a.extent * b.extent, PartitionMode::automatic, loc};
+  replace_loop(leaf, inner, floor_mod(Form(fused.id), a.extent));
+  replace_loop(leaf, outer, floor_div(Form(fused.id), a.extent));
+  const auto name = std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == outer; });
+  *name = {s.fused, fused.id};
+  leaf.loops.erase(std::next(name));
+  const Nest with = with_leaf(nest, id, stage, leaf);
+  const auto body = at_path(with.tree, inner_at.path)->children;
+  return with_node(with, outer_at.path, tree_node(fused, body));
+}
+
+}  // namespace
+
+auto apply_step(const Nest& nest, const Fuse& s, const Loc& loc) -> Result<Nest> {
+  return each_stage(nest, s.inner.stage, loc, [&](const Nest& n, RealisationId id, int stage) { return fuse_stage(n, s, id, stage, loc); });
+}
+
+// ---- reorder
+
+namespace {
+
+auto check_reduction_order(const Nest& nest, const StageLeaf& before, const std::vector<NamedLoop>& after, const Loc& loc) -> Status {
+  if (is_exact_reduction(*nest.func(before.what).def, before.stage)) return Done{};
+  const auto old_order = reduction_loops(before);
+  std::vector<SymbolRef> new_order;
+  for (const auto& l : after)
+    if (std::find(old_order.begin(), old_order.end(), l.id) != old_order.end()) new_order.push_back(l.id);
+  for (size_t i = 0; i < old_order.size(); ++i)
+    if (old_order[i] != new_order[i])
+      return Diag(DiagKind::reorder_reduction, loc, new_order[i]->name, old_order[i]->name, stage_text(nest, before.what, before.stage))
+          .with_help("keep the loops of the reduction in their order; pure loops may go anywhere between them");
+  return Done{};
+}
+
+auto reorder_stage(const Nest& nest, const Reorder& s, RealisationId id, int stage, const Loc& loc) -> Result<Nest> {
+  StageLeaf leaf = *leaf_at(nest, id, stage).node->as<StageLeaf>();
+  std::vector<SymbolRef> wanted;  // outermost first
+  for (auto it = s.loops.rbegin(); it != s.loops.rend(); ++it) {
+    DRAWLOOM_TRY(const SymbolRef l, find_named_loop(nest, leaf, *it, loc));
+    if (std::find(wanted.begin(), wanted.end(), l) != wanted.end()) return Diag(DiagKind::schedule_name_repeated, loc, *it);
+    wanted.push_back(l);
+  }
+  std::vector<NamedLoop> order;
+  size_t next = 0;
+  for (const auto& l : leaf.loops) {
+    if (std::find(wanted.begin(), wanted.end(), l.id) == wanted.end()) {
+      order.push_back(l);
+      continue;
+    }
+    const auto& take = wanted[next++];
+    order.push_back(*std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == take; }));
+  }
+  DRAWLOOM_REQUIRE(check_reduction_order(nest, leaf, order, loc));
+
+  // Each loop keeps what else stands in its list; only the nesting changes.
+  struct Shell {
+    const TreeNode* node;
+    size_t hole;
+  };
+  std::vector<Shell> shells;
+  const TreePath leaf_path = leaf_at(nest, id, stage).path;
+  for (const auto& l : order) {
+    const auto at = *find_loop(nest.tree, l.id);
+    shells.push_back({at.node, static_cast<size_t>(leaf_path[at.path.size()])});
+  }
+  const TreePath top = find_loop(nest.tree, leaf.loops.front().id)->path;
+  leaf.loops = order;
+  TreeRef node = tree_node(leaf);
+  for (auto it = shells.rbegin(); it != shells.rend(); ++it) {
+    auto copy = make_ref<TreeNode>(*it->node);
+    copy->children[it->hole] = node;
+    node = copy;
+  }
+  return with_node(nest, top, node);
+}
+
+}  // namespace
+
+auto apply_step(const Nest& nest, const Reorder& s, const Loc& loc) -> Result<Nest> {
+  if (s.loops.size() < 2) return nest;
+  return each_stage(nest, s.stage, loc, [&](const Nest& n, RealisationId id, int stage) { return reorder_stage(n, s, id, stage, loc); });
+}
+
+// ---- rename and the kinds of loops
+
+auto apply_step(const Nest& nest, const Rename& s, const Loc& loc) -> Result<Nest> {
+  return each_stage(nest, s.loop.stage, loc, [&](const Nest& n, RealisationId id, int stage) -> Result<Nest> {
+    StageLeaf leaf = *leaf_at(n, id, stage).node->as<StageLeaf>();
+    DRAWLOOM_TRY(const SymbolRef l, find_named_loop(n, leaf, s.loop.loop, loc));
+    DRAWLOOM_REQUIRE(check_free_name(n, leaf, s.name, s.loop.loop, loc));
+    for (auto& name : leaf.loops)
+      if (name.id == l) name.name = s.name;
+    return with_leaf(n, id, stage, leaf);
+  });
+}
+
+namespace {
+
+/// The nest in which the loop has a constant extent: its own, or that of the constant cover with the need as a clip.
+auto with_constant_extent(const Nest& nest, RealisationId id, int stage, const SymbolRef& loop_id, std::string_view verb,
+                          std::string_view name, const Loc& loc) -> Result<Nest> {
+  const auto at = *find_loop(nest.tree, loop_id);
+  LoopNode loop = *at.node->as<LoopNode>();
+  if (loop.extent.is_constant()) return nest;
+  DRAWLOOM_TRY(const Form extent, loop_extent(nest, loop));
+  StageLeaf leaf = *leaf_at(nest, id, stage).node->as<StageLeaf>();
+  const int dim = dim_of_loop(leaf, loop_id);
+  std::optional<int64_t> cover;
+  if (extent.is_constant()) {
+    cover = extent.as_constant();
+  } else if (dim >= 0 && loop.extent == Form(leaf.dims[static_cast<size_t>(dim)].whole)) {
+    DRAWLOOM_TRY(const Nest closed, close_nest(nest));
+    QueryCache cache;
+    cover = stage_dim_range(closed, leaf, static_cast<size_t>(dim), cache).cover.as_constant();
+  }
+  if (!cover)
+    return Diag(DiagKind::vectorize_extent_unknown, loc, verb, name, stage_text(nest, id, stage), extent)
+        .with_help(str("split it by a constant first and {} the inner loop", verb));
+  leaf.clips.push_back({Form(loop_id), loop.extent, dim, Tail{}, true, loc});
+  const Nest with = with_leaf(nest, id, stage, leaf);
+  loop.extent = Form(*cover);
+  return with_node(with, at.path, tree_node(loop, at_path(with.tree, at.path)->children));
+}
+
+auto with_kind(const Nest& nest, const SymbolRef& id, ForKind how, const Loc& loc) -> Nest {
+  const auto at = *find_loop(nest.tree, id);
+  LoopNode loop = *at.node->as<LoopNode>();
+  loop.how = how, loop.loc = loc;
+  return with_node(nest, at.path, tree_node(loop, at.node->children));
+}
+
+auto is_reduction(const StageLeaf& leaf, const SymbolRef& loop) -> bool {
+  const auto loops = reduction_loops(leaf);
+  return std::find(loops.begin(), loops.end(), loop) != loops.end();
+}
+
+auto effect_word(Effect e) -> std::string_view {
+  switch (e) {
+    case Effect::exact: return "exact";
+    case Effect::reassociates: return "reassociates";
+    case Effect::approximates: return "approximates";
+  }
+  return "exact";
+}
+
+struct LoopTarget {
+  RealisationId id;
+  int stage;
+  StageLeaf leaf;
+  SymbolRef loop;
+};
+
+/// Common frame of unroll, vectorize, parallel: find the loop of each realisation, check it is serial, let `make` change it.
+template <typename Make>
+auto change_kind(const Nest& nest, const LoopName& name, const Loc& loc, Make&& make) -> Result<Nest> {
+  return each_stage(nest, name.stage, loc, [&](const Nest& n, RealisationId id, int stage) -> Result<Nest> {
+    const StageLeaf leaf = *leaf_at(n, id, stage).node->template as<StageLeaf>();
+    DRAWLOOM_TRY(const SymbolRef l, find_named_loop(n, leaf, name.loop, loc));
+    DRAWLOOM_TRY(const Located at, serial_loop(n, l, name.loop, loc));
+    (void)at;
+    return make(n, LoopTarget{id, stage, leaf, l});
+  });
+}
+
+}  // namespace
+
+auto apply_step(const Nest& nest, const Unroll& s, const Loc& loc) -> Result<Nest> {
+  return change_kind(nest, s.loop, loc, [&](const Nest& n, const LoopTarget& t) -> Result<Nest> {
+    DRAWLOOM_TRY(const Nest with, with_constant_extent(n, t.id, t.stage, t.loop, "unroll", s.loop.loop, loc));
+    const auto extent = find_loop(with.tree, t.loop)->node->as<LoopNode>()->extent.as_constant().value_or(0);
+    if (extent > kMaxUnroll)
+      return Diag(DiagKind::unroll_too_long, loc, s.loop.loop, extent, kMaxUnroll).with_help("split the loop and unroll the inner one");
+    return with_kind(with, t.loop, ForKind::Unrolled, loc);
+  });
+}
+
+auto apply_step(const Nest& nest, const Vectorize& s, const Loc& loc) -> Result<Nest> {
+  return change_kind(nest, s.loop, loc, [&](const Nest& n, const LoopTarget& t) -> Result<Nest> {
+    if (is_reduction(t.leaf, t.loop))
+      return Diag(DiagKind::vectorize_reduction, loc, s.loop.loop, stage_text(n, t.id, t.stage), effect_word(n.graph->pipeline->allowed))
+          .with_help("vectorize a pure loop of this stage instead: it computes the same bits");
+    for (const auto& l : t.leaf.loops)
+      if (find_loop(n.tree, l.id)->node->as<LoopNode>()->how == ForKind::Vectorized)
+        return Diag(DiagKind::vectorize_nested, loc, s.loop.loop, l.name);
+    DRAWLOOM_TRY(const Nest with, with_constant_extent(n, t.id, t.stage, t.loop, "vectorize", s.loop.loop, loc));
+    return with_kind(with, t.loop, ForKind::Vectorized, loc);
+  });
+}
+
+auto apply_step(const Nest& nest, const Parallel& s, const Loc& loc) -> Result<Nest> {
+  return change_kind(nest, s.loop, loc, [&](const Nest& n, const LoopTarget& t) -> Result<Nest> {
+    if (is_reduction(t.leaf, t.loop))
+      return Diag(DiagKind::parallel_race, loc, s.loop.loop, stage_text(n, t.id, t.stage))
+          .with_note(n.func(t.id).def->stage(t.stage).loc, "the reduction is defined here")
+          .with_help("run a pure loop of this stage in parallel");
+    return with_kind(n, t.loop, ForKind::Parallel, loc);
+  });
+}
+
+auto apply_step(const Nest& nest, const Partition& s, const Loc& loc) -> Result<Nest> {
+  return each_stage(nest, s.loop.stage, loc, [&](const Nest& n, RealisationId id, int stage) -> Result<Nest> {
+    const StageLeaf leaf = *leaf_at(n, id, stage).node->as<StageLeaf>();
+    DRAWLOOM_TRY(const SymbolRef l, find_named_loop(n, leaf, s.loop.loop, loc));
+    const auto at = *find_loop(n.tree, l);
+    LoopNode loop = *at.node->as<LoopNode>();
+    loop.partition = s.how;
+    return with_node(n, at.path, tree_node(loop, at.node->children));
+  });
+}
+
+}  // namespace drawloom

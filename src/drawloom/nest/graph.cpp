@@ -1,0 +1,229 @@
+#include "drawloom/nest/graph.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "drawloom/ir/rewrite.h"
+
+namespace drawloom {
+namespace {
+
+constexpr size_t kMaxBoxes = 4;
+
+using Env = std::vector<std::pair<const Symbol*, Interval<Form>>>;
+
+auto lookup(const Env& env, const SymbolRef& s) -> const Interval<Form>* {
+  for (const auto& [symbol, interval] : env)
+    if (symbol == s.get()) return &interval;
+  return nullptr;
+}
+
+auto form_interval(const Form& f, const Env& env) -> Interval<Form> {
+  return interval_of<Form>(
+      f, [&](const SymbolRef& s) { return lookup(env, s); }, [](const SymbolRef& s) { return Form(s); });
+}
+
+/// The smaller (or larger) of two ends when their difference is a constant.
+auto pick_end(const std::optional<Form>& a, const std::optional<Form>& b, bool smaller) -> std::optional<std::optional<Form>> {
+  if (!a || !b) return std::optional<Form>{};
+  const auto difference = (*a - *b).as_constant();
+  if (!difference) return {};
+  return std::optional<Form>((*difference <= 0) == smaller ? *a : *b);
+}
+
+/// Hull by min and max of ends: always possible, less tidy.
+auto force_merge(const Box& a, const Box& b) -> Box {
+  Box out;
+  for (size_t d = 0; d < a.size(); ++d) {
+    Interval<Form> i;
+    if (a[d].lo && b[d].lo) i.lo = min(*a[d].lo, *b[d].lo);
+    if (a[d].hi && b[d].hi) i.hi = max(*a[d].hi, *b[d].hi);
+    out.push_back(i);
+  }
+  return out;
+}
+
+void add_box(std::vector<Box>& boxes, const Box& box) {
+  for (auto& b : boxes)
+    if (auto merged = merge_boxes(b, box)) {
+      b = *merged;
+      return;
+    }
+  if (boxes.size() < kMaxBoxes)
+    boxes.push_back(box);
+  else
+    boxes.back() = force_merge(boxes.back(), box);
+}
+
+void add_access(std::vector<AccessSummary>& list, int func, const BufferRef& input, const Box& box, const Loc& loc) {
+  AccessSummary key;
+  key.func = func, key.input = input, key.loc = loc;
+  auto found = std::find_if(list.begin(), list.end(), [&](const AccessSummary& s) { return s.same_producer(key); });
+  if (found == list.end()) found = list.insert(list.end(), key);
+  add_box(found->boxes, box);
+}
+
+/// Collects what the expressions of one definition read, each shared node once.
+class Collector {
+ public:
+  Collector(const Graph& graph, int self) : graph_(graph), self_(self) {}
+  std::vector<AccessSummary> found;
+  std::vector<std::vector<Form>> self;
+
+  auto visit(const Expr& e) -> Status {
+    if (!e || !seen_.insert(e.get()).second) return Done{};
+    if (const auto* access = e.as<Access>()) {
+      const int func = graph_.find(access->func->name);
+      DRAWLOOM_CHECK(func >= 0, "access to {} which is not in the pipeline", access->func->name);
+      DRAWLOOM_REQUIRE(func == self_ ? add_self(access->args, access->loc) : add(func, {}, access->args, access->loc));
+    } else if (const auto* l = e.as<Load>()) {
+      DRAWLOOM_REQUIRE(add(-1, l->buffer, l->index, l->loc));
+    }
+    Status status = Done{};
+    each_child(*e.get(), [&](const auto& child) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(child)>, Expr>)
+        if (status.ok()) status = visit(child);
+    });
+    return status;
+  }
+
+  auto add_self(const ExprList& subscripts, const Loc& loc) -> Status {
+    std::vector<Form> forms;
+    for (size_t d = 0; d < subscripts.size(); ++d) {
+      forms.push_back(to_form(subscripts[d]));
+      const auto i = form_interval(forms.back(), {});
+      if (!i.lo || !i.hi) return unbounded(graph_.func(self_).name(), d, loc);
+    }
+    self.push_back(std::move(forms));
+    return Done{};
+  }
+
+ private:
+  auto unbounded(const std::string& producer, size_t d, const Loc& loc) -> Diag {
+    return Diag(DiagKind::unbounded_access, loc, d, producer)
+        .with_help("wrap the subscript in clamp(subscript, lo, hi), so that the region it can reach is known");
+  }
+
+  auto add(int func, const BufferRef& input, const ExprList& args, const Loc& loc) -> Status {
+    Box box;
+    for (size_t d = 0; d < args.size(); ++d) {
+      const Form f = to_form(args[d]);
+      Interval<Form> i = form_interval(f, {});
+      if (!i.lo || !i.hi) return unbounded(func >= 0 ? graph_.func(func).name() : input->name, d, loc);
+      box.push_back(i);
+    }
+    add_access(found, func, input, box, loc);
+    return Done{};
+  }
+
+  const Graph& graph_;
+  int self_;
+  std::unordered_set<const ExprNode*> seen_;
+};
+
+/// What `consumer` reads through `via`, an inlined producer that it reads at `at`.
+void compose(std::vector<AccessSummary>& out, const GraphFunc& inlined, const AccessSummary& via) {
+  for (const auto& at : via.boxes) {
+    Env env;
+    for (size_t d = 0; d < at.size(); ++d) env.emplace_back(inlined.def->args[d].get(), at[d]);
+    for (const auto& inner : inlined.reads[0])
+      for (const auto& box : inner.boxes) {
+        Box mapped;
+        for (const auto& i : box) {
+          Interval<Form> m;
+          if (i.lo) m.lo = form_interval(*i.lo, env).lo;
+          if (i.hi) m.hi = form_interval(*i.hi, env).hi;
+          mapped.push_back(m);
+        }
+        add_access(out, inner.func, inner.input, mapped, via.loc);
+      }
+  }
+}
+
+auto compute_reads(const Graph& graph, const GraphFunc& f) -> std::vector<std::vector<AccessSummary>> {
+  std::vector<std::vector<AccessSummary>> reads;
+  for (const auto& stage : f.written) {
+    auto& out = reads.emplace_back();
+    for (const auto& access : stage) {
+      if (access.func >= 0 && graph.func(access.func).is_inlined()) {
+        compose(out, graph.func(access.func), access);
+        continue;
+      }
+      for (const auto& box : access.boxes) add_access(out, access.func, access.input, box, access.loc);
+    }
+  }
+  return reads;
+}
+
+auto reads_through(const GraphFunc& f, int producer) -> bool {
+  for (const auto& stage : f.written)
+    for (const auto& a : stage)
+      if (a.func == producer) return true;
+  return false;
+}
+
+}  // namespace
+
+auto Graph::find(std::string_view name) const -> int {
+  for (size_t i = 0; i < funcs.size(); ++i)
+    if (funcs[i]->name() == name) return static_cast<int>(i);
+  return -1;
+}
+
+auto merge_boxes(const Box& a, const Box& b) -> std::optional<Box> {
+  Box out;
+  for (size_t d = 0; d < a.size(); ++d) {
+    const auto lo = pick_end(a[d].lo, b[d].lo, true);
+    const auto hi = pick_end(a[d].hi, b[d].hi, false);
+    if (!lo || !hi) return {};
+    out.push_back({*lo, *hi});
+  }
+  return out;
+}
+
+auto make_graph(const PipelineRef& pipeline) -> Result<GraphRef> {
+  auto graph = make_ref<Graph>();
+  graph->pipeline = pipeline;
+  for (const auto& def : pipeline->funcs) {
+    auto f = make_ref<GraphFunc>();
+    f->def = def;
+    f->is_output = std::find(pipeline->outputs.begin(), pipeline->outputs.end(), def) != pipeline->outputs.end();
+    f->placement = f->is_output ? PlacementState::Placed : PlacementState::Open;
+    f->placement_loc = def->loc;
+    f->dims.resize(def->args.size());
+    graph->funcs.push_back(f);
+    for (int s = 0; s < def->stages(); ++s) {
+      Collector collector(*graph, static_cast<int>(graph->funcs.size()) - 1);
+      const auto& stage = def->stage(s);
+      for (const auto& e : stage.lhs) DRAWLOOM_REQUIRE(collector.visit(e));
+      for (const auto& e : stage.values) DRAWLOOM_REQUIRE(collector.visit(e));
+      if (s > 0) DRAWLOOM_REQUIRE(collector.add_self(stage.lhs, stage.loc));
+      f->self_subscripts.push_back(std::move(collector.self));
+      f->written.push_back(std::move(collector.found));
+    }
+    f->reads = compute_reads(*graph, *f);
+  }
+  return GraphRef(graph);
+}
+
+auto with_func(const GraphRef& graph, int i, GraphFuncRef changed) -> GraphRef {
+  auto out = make_ref<Graph>(*graph);
+  std::vector<bool> stale(graph->funcs.size(), false);
+  const bool look_through_changed = graph->func(i).is_inlined() != changed->is_inlined();
+  out->funcs[static_cast<size_t>(i)] = std::move(changed);
+  if (!look_through_changed) return out;
+  stale[static_cast<size_t>(i)] = true;
+  for (size_t k = static_cast<size_t>(i) + 1; k < out->funcs.size(); ++k) {
+    bool reads_stale = false;
+    for (size_t p = static_cast<size_t>(i); p < k && !reads_stale; ++p)
+      reads_stale = stale[p] && reads_through(*out->funcs[k], static_cast<int>(p));
+    if (!reads_stale) continue;
+    auto f = make_ref<GraphFunc>(*out->funcs[k]);
+    f->reads = compute_reads(*out, *f);
+    out->funcs[k] = f;
+    stale[k] = f->is_inlined();  // whoever is placed hides what it reads
+  }
+  return out;
+}
+
+}  // namespace drawloom

@@ -1,0 +1,144 @@
+#include "drawloom/nest/nest.h"
+
+#include <algorithm>
+
+#include "drawloom/nest/apply.h"
+
+namespace drawloom {
+namespace {
+
+auto is_pure_dim(const Definition& stage, const FunctionDef& f, size_t d) -> bool {
+  const auto* v = stage.lhs[d].as<VarRef>();
+  return v && v->symbol == f.args[d];
+}
+
+auto stage_dim(const FunctionDef& f, const SymbolRef& var, const SymbolRef& loop) -> StageDim {
+  return {var, make_symbol(SymbolKind::Let, str("{}.{}.min", f.name, var->name)),
+          make_symbol(SymbolKind::Let, str("{}.{}.extent", f.name, var->name)), Form(loop)};
+}
+
+/// Loops of one stage: RVars innermost (first fastest), then pure dimensions (first innermost).
+auto stage_nest(const FunctionDef& f, RealisationId what, int stage, const Loc& loc) -> TreeRef {
+  const auto& def = f.stage(stage);
+  StageLeaf leaf;
+  leaf.what = what, leaf.stage = stage;
+  std::vector<SymbolRef> vars;  // innermost first
+  if (def.rdom)
+    for (const auto& d : def.rdom->dims) vars.push_back(d.symbol);
+  for (size_t d = 0; d < f.args.size(); ++d)
+    if (stage == 0 || is_pure_dim(def, f, d)) vars.push_back(f.args[d]);
+  std::vector<StageDim> dims;
+  for (auto it = vars.rbegin(); it != vars.rend(); ++it) {
+    const auto id = make_symbol(SymbolKind::Loop, (*it)->name, kIndex, loc);
+    dims.push_back(stage_dim(f, *it, id));
+    leaf.loops.push_back({(*it)->name, id});
+  }
+  leaf.dims.assign(dims.rbegin(), dims.rend());
+  TreeRef node = tree_node(leaf);
+  for (size_t i = 0; i < vars.size(); ++i) {  // innermost first
+    LoopNode loop;
+    loop.id = leaf.loops[vars.size() - 1 - i].id;
+    loop.extent = Form(leaf.dims[i].whole);
+    loop.loc = loc;
+    node = tree_node(loop, {node});
+  }
+  return node;
+}
+
+}  // namespace
+
+auto new_realisation(const Graph& graph, RealisationId what, const Loc& loc) -> std::vector<TreeRef> {
+  const auto& f = graph.func(what.func);
+  std::vector<TreeRef> out;
+  if (!f.is_output) {
+    StoreNode store;
+    store.what = what, store.loc = loc;
+    out.push_back(tree_node(store));
+  }
+  for (int s = 0; s < f.def->stages(); ++s) out.push_back(stage_nest(*f.def, what, s, loc));
+  return out;
+}
+
+auto make_nest(const PipelineRef& pipeline, const Target& target) -> Result<Nest> {
+  DRAWLOOM_TRY(auto graph, make_graph(pipeline));
+  Nest nest;
+  nest.graph = graph, nest.target = target;
+  std::vector<TreeRef> roots;
+  for (size_t i = 0; i < graph->funcs.size(); ++i)
+    if (graph->funcs[i]->is_output)
+      for (auto& n : new_realisation(*graph, {static_cast<int>(i), 0}, graph->funcs[i]->def->loc)) roots.push_back(n);
+  nest.tree = tree_node(GroupNode{}, std::move(roots));
+  return nest;
+}
+
+// ---- closing
+
+namespace {
+
+class Closer {
+ public:
+  explicit Closer(const Graph& graph) : graph_(graph), copies_(graph.funcs.size(), 0) {}
+
+  auto close(const TreeRef& node) -> TreeRef {
+    auto out = make_ref<TreeNode>(*node);
+    out->children.clear();
+    for (const auto& c : node->children) append(out->children, c);
+    return out;
+  }
+
+ private:
+  void append(std::vector<TreeRef>& list, const TreeRef& child) {
+    if (const auto* leaf = child->as<StageLeaf>()) {
+      for (const auto& read : graph_.func(leaf->what.func).reads[static_cast<size_t>(leaf->stage)])
+        if (read.func >= 0 && is_open_reduction(read.func)) realise(list, read.func);
+      list.push_back(child);
+    } else {
+      list.push_back(close(child));
+    }
+  }
+
+  auto is_open_reduction(int f) const -> bool {
+    const auto& func = graph_.func(f);
+    return func.placement == PlacementState::Open && !func.can_inline();
+  }
+
+  void realise(std::vector<TreeRef>& list, int f) {
+    const RealisationId id{f, copies_[static_cast<size_t>(f)]++};
+    for (const auto& n : new_realisation(graph_, id, graph_.func(f).def->loc)) append(list, n);
+  }
+
+  const Graph& graph_;
+  std::vector<int> copies_;
+};
+
+auto has_open_reductions(const Graph& graph) -> bool {
+  return std::any_of(graph.funcs.begin(), graph.funcs.end(), [](const GraphFuncRef& f) {
+    return f->placement == PlacementState::Open && !f->can_inline();
+  });
+}
+
+}  // namespace
+
+auto close_nest(const Nest& nest) -> Result<Nest> {
+  if (!has_open_reductions(*nest.graph)) return nest;
+  Nest out = nest;
+  out.tree = Closer(*nest.graph).close(nest.tree);
+  return out;
+}
+
+// ---- applying
+
+auto apply(const Nest& nest, const ScheduleLine& line) -> Result<Nest> {
+  DRAWLOOM_TRY(auto next, std::visit([&](const auto& step) { return apply_step(nest, step, line.loc); }, line.step));
+  DRAWLOOM_REQUIRE(check_obligations(next, line.loc));
+  return next;
+}
+
+auto apply(Nest nest, const Schedule& schedule) -> Result<Nest> {
+  for (const auto& line : schedule.steps) {
+    DRAWLOOM_TRY(nest, apply(nest, line));
+  }
+  return nest;
+}
+
+}  // namespace drawloom

@@ -1,0 +1,141 @@
+#include <algorithm>
+
+#include "drawloom/nest/apply.h"
+
+// Decisions in the tree are promises: constant extents of vector and unrolled loops, store places that no parallel loop
+// separates from the compute place, fold depths, memory that needs a constant size, readers inside the loop a Func is computed at.
+// Whatever step comes later, all of them must still hold, so that lowering never refuses.
+
+namespace drawloom {
+namespace {
+
+class Obligations {
+ public:
+  Obligations(const Nest& nest, const Loc& loc) : nest_(nest), loc_(loc) {}
+
+  auto check() -> Status {
+    for (const auto& at : stage_leaves(nest_.tree)) {
+      DRAWLOOM_REQUIRE(check_loops(at));
+      DRAWLOOM_REQUIRE(check_covers(*at.node->as<StageLeaf>()));
+    }
+    for (const auto& s : store_nodes(nest_.tree)) DRAWLOOM_REQUIRE(check_store(*s.node->as<StoreNode>()));
+    return Done{};
+  }
+
+ private:
+  auto name(RealisationId id) const -> const std::string& { return nest_.func(id).name(); }
+
+  /// Nothing but the stage's own loops stands inside a vector loop; no parallel loop inside one.
+  auto check_loops(const Located& at) -> Status {
+    const auto& leaf = *at.node->as<StageLeaf>();
+    const LoopNode* vector = nullptr;
+    for (const auto* loop : loops_around(nest_.tree, at.path)) {
+      const bool own = std::any_of(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == loop->id; });
+      if (vector && loop->how == ForKind::Parallel)
+        return Diag(DiagKind::parallel_inside_vector, loc_, loop->id->name, vector->id->name).with_note(vector->loc, "vectorized here");
+      if (loop->how == ForKind::Vectorized && !own && nest_.func(leaf.what).placement == PlacementState::Placed)
+        return Diag(DiagKind::vectorize_guests, loc_, loop->id->name, name(leaf.what))
+            .with_note(nest_.func(leaf.what).placement_loc, str("{} is placed here", name(leaf.what)))
+            .with_note(loop->loc, str("`{}` is vectorized here", loop->id->name))
+            .with_help("compute it at a loop outside the vector loop");
+      if (loop->how == ForKind::Vectorized) vector = loop;
+    }
+    return Done{};
+  }
+
+  /// Loops that run over a constant cover: the cover may have changed.
+  auto check_covers(const StageLeaf& leaf) -> Status {
+    for (const auto& c : leaf.clips) {
+      if (!c.from_cover) continue;
+      const auto loop_id = symbols_of(c.index).front();
+      const auto* loop = find_loop(nest_.tree, loop_id)->node->as<LoopNode>();
+      const auto dim = stage_dim_range(nest_, leaf, static_cast<size_t>(c.dim), cache_);
+      const auto cover = dim.cover.as_constant();
+      if (cover && *cover <= loop->extent.as_constant().value_or(0)) continue;
+      return Diag(DiagKind::vectorize_extent_unknown, loc_, loop->how == ForKind::Vectorized ? "vectorize" : "unroll", loop_id->name,
+                  name(leaf.what), dim.cover)
+          .with_note(loop->loc, str("`{}` needs a constant extent since here", loop_id->name));
+    }
+    return Done{};
+  }
+
+  auto check_store(const StoreNode& store) -> Status {
+    const auto& facts = realisation_facts(nest_, store.what, cache_);
+    DRAWLOOM_REQUIRE(check_between(store, facts));
+    for (const auto& fold : store.folds) DRAWLOOM_REQUIRE(check_fold(store, facts, fold));
+    if (store.memory == MemoryKind::Heap) return Done{};
+    for (size_t d = 0; d < facts.stored.dims.size(); ++d) {
+      const bool folded = std::any_of(store.folds.begin(), store.folds.end(), [&](const StoreNode::Fold& f) { return f.dim == static_cast<int>(d); });
+      if (folded || (facts.slide_of(static_cast<int>(d)) && facts.window[d]) || facts.stored.dims[d].cover.is_constant()) continue;
+      return Diag(DiagKind::store_extent_unknown, loc_, name(store.what), memory_name(store.memory), nest_.func(store.what).def->args[d]->name)
+          .with_note(store.loc, str("{} is stored there since here", name(store.what)))
+          .with_help("compute it at a loop where its region has a constant size, or store it on the heap");
+    }
+    return Done{};
+  }
+
+  auto check_between(const StoreNode& store, const RealisationFacts& facts) -> Status {
+    const size_t outer = loops_to(nest_, facts.store_site).size();
+    const auto all = loops_to(nest_, facts.compute_site);
+    for (size_t i = outer; i < all.size(); ++i) {
+      if (all[i]->how != ForKind::Parallel && all[i]->how != ForKind::Vectorized) continue;
+      const auto word = all[i]->how == ForKind::Parallel ? "parallel" : "vectorized";
+      return Diag(DiagKind::store_parallel_between, loc_, name(store.what), word, all[i]->id->name)
+          .with_note(store.loc, str("{} is stored at {}", name(store.what), site_text(nest_, facts.store_site)))
+          .with_note(all[i]->loc, str("`{}` is {} since here", all[i]->id->name, word))
+          .with_help(str("store it inside `{}`", all[i]->id->name));
+    }
+    return Done{};
+  }
+
+  auto check_fold(const StoreNode& store, const RealisationFacts& facts, const StoreNode::Fold& fold) -> Status {
+    const auto& dim = nest_.func(store.what).def->args[static_cast<size_t>(fold.dim)]->name;
+    const auto window = facts.window[static_cast<size_t>(fold.dim)];
+    const auto explain = [&](Diag d) { return d.with_note(fold.loc, str("folded here")); };
+    if (!facts.slide_of(fold.dim) && facts.store_site != facts.compute_site)
+      return explain(Diag(DiagKind::fold_without_slide, loc_, name(store.what), dim, facts.no_slide.empty() ? "it does not slide" : facts.no_slide));
+    if (!window) return explain(Diag(DiagKind::fold_without_slide, loc_, name(store.what), dim, "the number of elements live at once is not a constant"));
+    if (*window > fold.depth)
+      return explain(Diag(DiagKind::fold_too_shallow, loc_, name(store.what), dim, fold.depth, *window)).with_help(str("fold to {} or more", *window));
+    return Done{};
+  }
+
+  const Nest& nest_;
+  const Loc& loc_;
+  QueryCache cache_;
+};
+
+auto check_bounds(const Nest& nest, const Loc& loc) -> Status {
+  QueryCache cache;
+  for (const auto& id : realisations(nest)) {
+    const auto& f = nest.func(id);
+    if (f.is_output) continue;
+    for (size_t d = 0; d < f.dims.size(); ++d) {
+      if (!f.dims[d].bound) continue;
+      auto free = make_ref<GraphFunc>(f);
+      free->dims[d].bound.reset();
+      Nest without = nest;
+      without.graph = with_func(nest.graph, id.func, free);
+      const auto site = realisation_facts(nest, id, cache).compute_site;
+      const auto& promised = realisation_facts(nest, id, cache).need.dims[d];
+      QueryCache other;
+      const auto needed = need_at(without, id, site, other).dims[d];
+      const Facts facts = facts_at(nest, site, cache);
+      if (facts.proves_le(promised.lo, needed.lo) && facts.proves_le(needed.hi, promised.hi)) continue;
+      return Diag(DiagKind::bound_not_implied, loc, f.name(), f.def->args[d]->name)
+          .with_note(f.dims[d].bound_loc, "bound here")
+          .with_help(str("consumers need {} .. {}", needed.lo, needed.hi));
+    }
+  }
+  return Done{};
+}
+
+}  // namespace
+
+auto check_obligations(const Nest& nest, const Loc& loc) -> Status {
+  DRAWLOOM_TRY(const Nest closed, close_nest(nest));
+  DRAWLOOM_REQUIRE(Obligations(closed, loc).check());
+  return check_bounds(closed, loc);
+}
+
+}  // namespace drawloom

@@ -1,0 +1,492 @@
+#include "drawloom/nest/region.h"
+
+#include <algorithm>
+
+#include "drawloom/ir/build.h"
+#include "drawloom/nest/region_box.h"
+
+// How a region is found. Consumers are asked first (the graph has no cycles), so for a realisation r of Func f at site X:
+//
+//   for every stage c below X that reads f:
+//     box of c        the values of c's dimensions during one iteration of X: base + rel, where the loops of c inside X run
+//                     over all their iterations and the others stand still; the tail clips of c clamp the upper end
+//     image           each end of the access summary, evaluated over that box (monotone, so ends map to ends)
+//   need = union of the images; `when` says that the box of some consumer is not empty
+//
+//   out.split(x, xo, xi, 8), reads bx(x-1 .. x+1), X = xo:
+//     box of out  [8xo, min(8xo + 7, W - 1)], free of the clamp [8xo, 8xo + 7]
+//     need of bx  [8xo - 1, min(8xo + 7, W - 1) + 1], cover 10
+//
+// Sites, not loops, are the argument, so the same code gives the storage (X = store place), the need (X = compute place)
+// and the footprint of inputs (X = root).
+
+namespace drawloom {
+
+auto When::is_always() const -> bool {
+  return std::any_of(any.begin(), any.end(), [](const Cond& c) { return c.is_always(); });
+}
+
+auto When::text() const -> std::string {
+  if (any.empty()) return "never";
+  if (is_always()) return "always";
+  std::vector<std::string> parts;
+  for (const auto& c : any) parts.push_back(c.text());
+  return join(parts, " or ");
+}
+
+auto to_expr(const When& w) -> Expr {
+  if (w.any.empty()) return bool_imm(false);
+  Expr out;
+  for (const auto& c : w.any) {
+    const Expr e = to_expr(c);
+    out = out ? binary(BinaryOp::Or, out, e) : e;
+  }
+  return out;
+}
+
+auto RegionDim::extent() const -> Form { return form_extent(lo, hi); }
+
+auto RealisationFacts::slide_of(int dim) const -> const Slide* {
+  for (const auto& s : slides)
+    if (s.dim == dim) return &s;
+  return nullptr;
+}
+
+// ---- places
+
+auto place_of(const Nest& nest, RealisationId what) -> RealisationPlace {
+  RealisationPlace out;
+  for (auto& l : stage_leaves(nest.tree))
+    if (l.node->as<StageLeaf>()->what == what) out.leaves.push_back(l);
+  for (auto& s : store_nodes(nest.tree))
+    if (s.node->as<StoreNode>()->what == what) out.store = s;
+  DRAWLOOM_CHECK(!out.leaves.empty(), "no stage of realisation {} of {}", what.copy, nest.func(what).name());
+  const auto& leaf = *out.leaves.front().node->as<StageLeaf>();
+  out.group = leaf.loops.empty() ? out.leaves.front().path : find_loop(nest.tree, leaf.loops.front().id)->path;
+  return out;
+}
+
+auto realisations(const Nest& nest) -> std::vector<RealisationId> {
+  std::vector<RealisationId> out;
+  for (const auto& l : stage_leaves(nest.tree)) {
+    const auto id = l.node->as<StageLeaf>()->what;
+    if (std::find(out.begin(), out.end(), id) == out.end()) out.push_back(id);
+  }
+  return out;
+}
+
+auto loops_to(const Nest& nest, const Site& site) -> std::vector<const LoopNode*> {
+  if (!site) return {};
+  const auto located = find_loop(nest.tree, site);
+  DRAWLOOM_CHECK(located.has_value(), "site {} is not in the tree", site->name);
+  auto loops = loops_around(nest.tree, located->path);
+  loops.push_back(located->node->as<LoopNode>());
+  return loops;
+}
+
+// ---- resolving
+
+auto resolve(const Nest& nest, const Form& f, QueryCache& cache) -> Form {
+  const auto symbols = symbols_of(f);
+  const bool any = std::any_of(symbols.begin(), symbols.end(), [](const SymbolRef& s) { return s->kind == SymbolKind::Let; });
+  if (!any) return f;
+  return substitute(f, [&](const SymbolRef& s) -> std::optional<Form> {
+    if (s->kind != SymbolKind::Let) return {};
+    for (const auto& l : stage_leaves(nest.tree)) {
+      const auto& leaf = *l.node->as<StageLeaf>();
+      for (size_t d = 0; d < leaf.dims.size(); ++d) {
+        if (leaf.dims[d].base != s && leaf.dims[d].whole != s) continue;
+        const RegionDim r = stage_dim_range(nest, leaf, d, cache);
+        return leaf.dims[d].base == s ? r.lo : r.extent();
+      }
+    }
+    return {};
+  });
+}
+
+auto stage_dim_range(const Nest& nest, const StageLeaf& leaf, size_t dim, QueryCache& cache) -> RegionDim {
+  const auto& f = nest.func(leaf.what);
+  const auto& var = leaf.dims[dim].var;
+  if (var->kind == SymbolKind::RVar) {
+    for (const auto& r : f.def->stage(leaf.stage).rdom->dims)
+      if (r.symbol == var) {
+        const Form lo = to_form(r.min), extent = to_form(r.extent);
+        return {lo, lo + extent - 1, lo + extent - 1, extent};
+      }
+  }
+  const auto& args = f.def->args;
+  const auto i = static_cast<size_t>(std::find(args.begin(), args.end(), var) - args.begin());
+  DRAWLOOM_CHECK(i < args.size(), "{} is no dimension of {}", var->name, f.name());
+  return realisation_facts(nest, leaf.what, cache).computed.dims[i];
+}
+
+namespace {
+
+auto interval_with(const Form& f, const SymbolRef& s, const Interval<Form>& range) -> Interval<Form> {
+  return interval_of<Form>(
+      f, [&](const SymbolRef& t) { return t == s ? &range : nullptr; }, [](const SymbolRef& t) { return Form(t); });
+}
+
+/// Conditions of the choose atoms in f, the first found or nothing.
+auto find_choice(const Form& f) -> std::optional<Cond> {
+  for (const auto& t : f.node().terms) {
+    if (!t.atom) continue;
+    if (t.atom->kind == AtomKind::Choose) return t.atom->condition;
+    for (const auto& op : t.atom->operands)
+      if (auto c = find_choice(op)) return c;
+  }
+  return {};
+}
+
+}  // namespace
+
+auto decide(const Form& f, const Cond& condition, bool yes) -> Form {
+  Form out(f.node().constant);
+  for (const auto& t : f.node().terms) {
+    Form term(t.factor);
+    for (const auto& s : t.symbols) term = term * Form(s);
+    if (t.atom) {
+      const auto& a = *t.atom;
+      std::vector<Form> ops;
+      for (const auto& op : a.operands) ops.push_back(decide(op, condition, yes));
+      switch (a.kind) {
+        case AtomKind::None: break;
+        case AtomKind::FloorDiv: term = term * floor_div(ops[0], ops[1]); break;
+        case AtomKind::Mod: term = term * floor_mod(ops[0], ops[1]); break;
+        case AtomKind::Min:
+        case AtomKind::Max: {
+          Form folded = ops[0];
+          for (size_t i = 1; i < ops.size(); ++i) folded = a.kind == AtomKind::Min ? min(folded, ops[i]) : max(folded, ops[i]);
+          term = term * folded;
+          break;
+        }
+        case AtomKind::Choose:
+          term = term * (a.condition == condition ? ops[yes ? 0 : 1] : choose(a.condition, ops[0], ops[1]));
+          break;
+        case AtomKind::Opaque: term = term * opaque(a.expr, a.range); break;
+      }
+    }
+    out = out + term;
+  }
+  return out;
+}
+
+auto form_extent(const Form& lo, const Form& hi) -> Form {
+  const Form plain = hi - lo + 1;
+  const auto choice = find_choice(plain);
+  if (!choice) return plain;
+  return choose(*choice, form_extent(decide(lo, *choice, true), decide(hi, *choice, true)),
+                form_extent(decide(lo, *choice, false), decide(hi, *choice, false)));
+}
+
+auto cover_of(const Form& extent, const Facts& facts) -> Form {
+  if (extent.is_constant()) return extent;
+  if (const auto hi = facts.range(extent).hi) return Form(*hi);
+  return extent;
+}
+
+auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops, const WarmLoop& warm,
+                QueryCache& cache) -> FormRange {
+  FormRange out = range;
+  for (auto it = loops.rbegin(); it != loops.rend(); ++it) {
+    const auto& loop = **it;
+    const bool used = uses_symbol(out.lo, loop.id.get()) || uses_symbol(out.hi, loop.id.get());
+    if (!used) continue;
+    const Interval<Form> all{Form(loop.id == warm.loop ? -warm.iterations : 0), resolve(nest, loop.extent, cache) - 1};
+    const auto lo = interval_with(out.lo, loop.id, all).lo, hi = interval_with(out.hi, loop.id, all).hi;
+    DRAWLOOM_CHECK(lo && hi, "a region has no bound along {}", loop.id->name);
+    out = {*lo, *hi};
+  }
+  return out;
+}
+
+// ---- boxes of consumers
+
+namespace {
+
+struct StageBox {
+  std::vector<std::pair<const Symbol*, RegionDim>> dims;
+  Cond when;
+};
+
+/// Loops of `all` below the first `outer`.
+auto below(const std::vector<const LoopNode*>& all, size_t outer) -> std::vector<const LoopNode*> {
+  return {all.begin() + static_cast<std::ptrdiff_t>(std::min(outer, all.size())), all.end()};
+}
+
+auto has_clip(const StageLeaf& leaf, size_t dim) -> bool {
+  return std::any_of(leaf.clips.begin(), leaf.clips.end(), [&](const Clip& c) { return c.dim == static_cast<int>(dim); });
+}
+
+auto region_of_dim(const RealisationFacts& facts, const GraphFunc& f, const SymbolRef& var, bool stored) -> const RegionDim& {
+  const auto& args = f.def->args;
+  const auto i = static_cast<size_t>(std::find(args.begin(), args.end(), var) - args.begin());
+  return (stored ? facts.stored : facts.computed).dims[i];
+}
+
+class BoxQuery {
+ public:
+  BoxQuery(const Nest& nest, const Site& site, QueryCache& cache)
+      : nest_(nest), cache_(cache), outer_(loops_to(nest, site).size()) {}
+
+  /// Values of the dimensions of `leaf` during one iteration of the site.
+  auto box(const Located& leaf_at) -> StageBox {
+    const auto& leaf = *leaf_at.node->as<StageLeaf>();
+    const auto around = loops_around(nest_.tree, leaf_at.path);
+    const size_t first_own = around.size() - leaf.loops.size();
+    const bool all_own_inside = first_own >= outer_;
+    const auto& f = nest_.func(leaf.what);
+    const auto& facts = realisation_facts(nest_, leaf.what, cache_);
+    const bool store_inside = all_own_inside && loops_to(nest_, facts.store_site).size() >= outer_;
+
+    StageBox out;
+    for (size_t d = 0; d < leaf.dims.size(); ++d) {
+      const auto& dim = leaf.dims[d];
+      RegionDim r = dim.var->kind == SymbolKind::RVar ? stage_dim_range(nest_, leaf, d, cache_)
+                                                      : region_of_dim(facts, f, dim.var, store_inside);
+      const auto moving = below(around, outer_);
+      if (all_own_inside) {
+        const auto sites = below({around.begin(), around.begin() + static_cast<std::ptrdiff_t>(first_own)}, outer_);
+        const WarmLoop warm{facts.compute_site, facts.warm_iterations};
+        const FormRange need = over_loops(nest_, {r.lo, r.hi}, sites, warm, cache_);
+        const FormRange free = over_loops(nest_, {r.lo, r.free_hi}, sites, warm, cache_);
+        r.lo = need.lo, r.hi = need.hi, r.free_hi = free.hi;
+      } else {
+        fix_outer_loops(leaf, d, moving, r);
+      }
+      out.when = out.when && Cond::nonnegative(r.hi - r.lo);
+      out.dims.emplace_back(dim.var.get(), r);
+    }
+    return out;
+  }
+
+ private:
+  /// Some loops of the stage stand still: base + rel over the moving ones, clamped by the stage's clips.
+  void fix_outer_loops(const StageLeaf& leaf, size_t d, const std::vector<const LoopNode*>& moving, RegionDim& r) {
+    const Form rel = leaf.dims[d].rel;
+    const bool any_fixed = [&] {
+      for (const auto& s : symbols_of(rel)) {
+        const bool moves = std::any_of(moving.begin(), moving.end(), [&](const LoopNode* l) { return l->id == s; });
+        if (s->kind == SymbolKind::Loop && !moves) return true;
+      }
+      return false;
+    }();
+    if (!any_fixed) return;
+    const Form value = resolve(nest_, rel, cache_) + r.lo;
+    const FormRange free = over_loops(nest_, {value, value}, moving, {}, cache_);
+    r = {free.lo, has_clip(leaf, d) ? min(free.hi, r.hi) : free.hi, free.hi, Form(0)};
+  }
+
+  const Nest& nest_;
+  QueryCache& cache_;
+  size_t outer_;
+};
+
+auto image_end(const Form& f, const StageBox& box, bool upper, bool free) -> std::optional<Form> {
+  std::vector<std::pair<const Symbol*, Interval<Form>>> env;
+  for (const auto& [symbol, r] : box.dims) env.emplace_back(symbol, Interval<Form>{r.lo, free ? r.free_hi : r.hi});
+  const auto i = interval_of<Form>(
+      f,
+      [&](const SymbolRef& s) -> const Interval<Form>* {
+        for (const auto& [symbol, interval] : env)
+          if (symbol == s.get()) return &interval;
+        return nullptr;
+      },
+      [](const SymbolRef& s) { return Form(s); });
+  return upper ? i.hi : i.lo;
+}
+
+/// What a consumer's box reads of a producer. Unbounded ends (input buffers only) give nothing.
+auto image(const Box& access, const StageBox& box) -> std::optional<Region> {
+  Region out;
+  for (const auto& i : access) {
+    if (!i.lo || !i.hi) return {};
+    const auto lo = image_end(*i.lo, box, false, false), hi = image_end(*i.hi, box, true, false), free = image_end(*i.hi, box, true, true);
+    if (!lo || !hi || !free) return {};
+    out.dims.push_back({*lo, *hi, *free, Form(0)});
+  }
+  out.when = When{{box.when}};
+  return out;
+}
+
+void unite(Region& into, const Region& other, const Facts& facts) {
+  const bool both_always = into.when.is_always() && other.when.is_always();
+  const bool same_when = both_always || into.when.any == other.when.any;
+  const auto pick = [&](const Form& a, const Form& b, bool smaller) {
+    const Form both = facts.simplify(smaller ? min(a, b) : max(a, b));
+    if (same_when || into.when.any.size() != 1 || other.when.any.size() != 1) return both;
+    return choose(into.when.any[0], choose(other.when.any[0], both, a), b);
+  };
+  for (size_t d = 0; d < into.dims.size(); ++d) {
+    auto& x = into.dims[d];
+    const auto& y = other.dims[d];
+    x = {pick(x.lo, y.lo, true), pick(x.hi, y.hi, false), pick(x.free_hi, y.free_hi, false), Form(0)};
+  }
+  if (same_when) return;
+  for (const auto& c : other.when.any)
+    if (std::find(into.when.any.begin(), into.when.any.end(), c) == into.when.any.end()) into.when.any.push_back(c);
+}
+
+void tidy(Region& region, const Facts& facts) {
+  for (auto& d : region.dims) {
+    d.lo = facts.simplify(d.lo), d.hi = facts.simplify(d.hi), d.free_hi = facts.simplify(d.free_hi);
+    d.cover = cover_of(form_extent(d.lo, d.free_hi), facts);
+  }
+  std::vector<Cond> kept;
+  for (const auto& c : region.when.any) {
+    const Cond simple = facts.simplify(c);
+    if (!simple.is_never() && std::find(kept.begin(), kept.end(), simple) == kept.end()) kept.push_back(simple);
+  }
+  region.when.any = std::move(kept);
+}
+
+template <typename Reads>
+auto united_image(const Nest& nest, const Site& site, const Facts& facts, QueryCache& cache, Reads&& reads) -> std::optional<Region> {
+  const auto where = site ? find_loop(nest.tree, site)->path : TreePath{};
+  std::optional<Region> out;
+  BoxQuery query(nest, site, cache);
+  for (const auto& at : stage_leaves(nest.tree)) {
+    if (!std::equal(where.begin(), where.end(), at.path.begin(), at.path.begin() + static_cast<std::ptrdiff_t>(std::min(where.size(), at.path.size()))))
+      continue;
+    const auto& leaf = *at.node->as<StageLeaf>();
+    for (const auto& access : nest.func(leaf.what).reads[static_cast<size_t>(leaf.stage)]) {
+      if (!reads(leaf, access)) continue;
+      StageBox box = query.box(at);
+      box.when = facts.simplify(box.when);
+      if (box.when.is_never()) continue;
+      for (const auto& b : access.boxes) {
+        auto part = image(b, box);
+        if (!part) continue;
+        if (out)
+          unite(*out, *part, facts);
+        else
+          out = part;
+      }
+    }
+  }
+  if (out) tidy(*out, facts);
+  return out;
+}
+
+/// Elements that the updates of f write or read at subscripts other than their own pure dimensions.
+void add_update_needs(const Nest& nest, const GraphFunc& f, const RealisationPlace& place, const Facts& facts, QueryCache& cache,
+                      Region& need) {
+  for (const auto& at : place.leaves) {
+    const auto& leaf = *at.node->as<StageLeaf>();
+    if (leaf.stage == 0) continue;
+    StageBox box;
+    for (size_t d = 0; d < leaf.dims.size(); ++d) {
+      const auto& var = leaf.dims[d].var;
+      if (var->kind == SymbolKind::RVar) {
+        box.dims.emplace_back(var.get(), stage_dim_range(nest, leaf, d, cache));
+        continue;
+      }
+      const auto i = static_cast<size_t>(std::find(f.def->args.begin(), f.def->args.end(), var) - f.def->args.begin());
+      box.dims.emplace_back(var.get(), need.dims[i]);
+    }
+    for (const auto& subscripts : f.self_subscripts[static_cast<size_t>(leaf.stage)])
+      for (size_t d = 0; d < subscripts.size(); ++d) {
+        const Form s = subscripts[d];
+        if (s == Form(f.def->args[d])) continue;
+        auto& into = need.dims[d];
+        const auto lo = image_end(s, box, false, false), hi = image_end(s, box, true, false), free = image_end(s, box, true, true);
+        DRAWLOOM_CHECK(lo && hi && free, "a write of {} has no bound in dimension {}", f.name(), d);
+        into = {facts.simplify(min(into.lo, *lo)), facts.simplify(max(into.hi, *hi)), facts.simplify(max(into.free_hi, *free)), Form(0)};
+      }
+  }
+}
+
+auto output_region(const Nest& nest, const GraphFunc& f) -> Region {
+  Region out;
+  out.when = When::always();
+  const auto& pipeline = *nest.graph->pipeline;
+  size_t first = 0;
+  for (const auto& o : pipeline.outputs) {
+    if (o.get() == f.def.get()) break;
+    first += static_cast<size_t>(o->components());
+  }
+  const auto& buffer = *pipeline.output_buffers[first];
+  for (size_t d = 0; d < f.def->args.size(); ++d) {
+    const Form lo(buffer.min[d]), extent(buffer.extent[d]);
+    out.dims.push_back({lo, lo + extent - 1, lo + extent - 1, extent});
+  }
+  return out;
+}
+
+auto amount_form(const Nest& nest, const Amount& a) -> Form {
+  if (a.symbol.empty()) return Form(a.value);
+  for (const auto& p : nest.graph->pipeline->params)
+    if (p->name == a.symbol) return Form(p);
+  return Form(a.value);
+}
+
+void apply_dim_decisions(const Nest& nest, const GraphFunc& f, Region& region) {
+  for (size_t d = 0; d < region.dims.size(); ++d) {
+    auto& r = region.dims[d];
+    if (const auto& b = f.dims[d].bound) {
+      const Form lo = amount_form(nest, b->first), extent = amount_form(nest, b->second);
+      r = {lo, lo + extent - 1, lo + extent - 1, extent};
+    }
+    if (const int64_t k = f.dims[d].align; k > 1 && !f.is_output) {
+      const Form lo = floor_div(r.lo, k) * Form(k);
+      const auto up = [&](const Form& hi) { return lo + ceil_div(form_extent(lo, hi), k) * Form(k) - 1; };
+      r = {lo, up(r.hi), up(r.free_hi), Form(0)};
+    }
+  }
+}
+
+}  // namespace
+
+auto facts_at(const Nest& nest, const Site& site, QueryCache& cache) -> Facts {
+  Facts facts;
+  for (const auto* loop : loops_to(nest, site)) {
+    const Form last = resolve(nest, loop->extent, cache) - 1;
+    facts = may_warm_up(nest, loop->id) ? facts.with(Cond::less_equal(Form(loop->id), last)) : facts.with_range(loop->id, Form(0), last);
+  }
+  return facts;
+}
+
+auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache& cache) -> Region {
+  const auto& f = nest.func(what);
+  const Facts facts = facts_at(nest, site, cache);
+  if (f.is_output) {
+    Region r = output_region(nest, f);
+    apply_dim_decisions(nest, f, r);
+    return r;
+  }
+  auto region = united_image(nest, site, facts, cache, [&](const StageLeaf& leaf, const AccessSummary& a) {
+    return a.func == what.func && leaf.what != what;
+  });
+  DRAWLOOM_CHECK(region.has_value(), "nobody below its place reads {}", f.name());
+  const auto place = place_of(nest, what);
+  add_update_needs(nest, f, place, facts, cache, *region);
+  apply_dim_decisions(nest, f, *region);
+  tidy(*region, facts);
+  return *region;
+}
+
+auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) -> const RealisationFacts& {
+  const auto key = std::make_pair(nest.tree.get(), what);
+  if (const auto found = cache.realisations.find(key); found != cache.realisations.end()) return found->second->facts;
+  const auto place = place_of(nest, what);
+  auto entry = make_ref<RealisationEntry>();
+  auto& facts = entry->facts;
+  facts.compute_site = site_of(nest.tree, place.group);
+  facts.store_site = place.store ? site_of(nest.tree, place.store->path) : facts.compute_site;
+  facts.need = need_at(nest, what, facts.compute_site, cache);
+  facts.stored = facts.store_site == facts.compute_site ? facts.need : need_at(nest, what, facts.store_site, cache);
+  find_slides(nest, what, place, facts, cache);
+  return cache.realisations.emplace(key, Ref<const RealisationEntry>(entry)).first->second->facts;
+}
+
+auto input_region(const Nest& nest, const BufferRef& input, QueryCache& cache) -> std::optional<Region> {
+  return united_image(nest, {}, Facts(), cache, [&](const StageLeaf&, const AccessSummary& a) { return a.input == input; });
+}
+
+auto output_read_region(const Nest& nest, RealisationId output, QueryCache& cache) -> std::optional<Region> {
+  return united_image(nest, {}, Facts(), cache, [&](const StageLeaf& leaf, const AccessSummary& a) {
+    return a.func == output.func && leaf.what.func != output.func;
+  });
+}
+
+}  // namespace drawloom

@@ -1,0 +1,82 @@
+#pragma once
+/// Questions about a nest: regions, new parts, live windows, footprints. Answers are Forms over runtime symbols and the ids of the loops around the site
+/// that is asked about. Memoised in a QueryCache that the caller passes; never stored in the nest.
+
+#include <map>
+#include <optional>
+
+#include "drawloom/analysis/facts.h"
+#include "drawloom/nest/nest.h"
+
+namespace drawloom {
+
+/// True when any of the conditions holds; empty: never.
+struct When {
+  std::vector<Cond> any;
+  static auto always() -> When { return {{Cond::always()}}; }
+  auto is_always() const -> bool;
+  auto text() const -> std::string;
+};
+auto to_expr(const When& w) -> Expr;
+
+/// One dimension: need is lo..hi. free_hi is hi without the clamps that tails put on it; cover starts at lo, has `cover` elements, constant or
+/// loop-invariant where that can be shown, and contains lo..free_hi.
+struct RegionDim {
+  Form lo, hi, free_hi;
+  Form cover;
+  auto extent() const -> Form;  ///< of need; not below 0 only where `when` holds
+};
+struct Region {
+  std::vector<RegionDim> dims;
+  When when;
+};
+
+/// A slide of one dimension of a realisation (design section 5): elements computed in earlier iterations of `chain` are kept, each iteration
+/// computes the new part [max(frontier + 1, need.lo), need.hi].
+struct Slide {
+  int dim;
+  std::vector<SymbolRef> chain;  ///< loops between store and compute place, outermost first
+  Form previous_hi;              ///< need.hi one iteration of the chain earlier, as if there were one
+  Cond not_first;                ///< some loop of the chain is past its first iteration
+  bool gradual = false;          ///< warm-up in iterations before 0 of the (single) chain loop
+};
+
+/// Everything that is asked about one realisation.
+struct RealisationFacts {
+  Site store_site, compute_site;
+  Region need;      ///< at the compute place
+  Region computed;  ///< the new part where slid, else need
+  Region stored;    ///< over one run of the store place
+  std::vector<Slide> slides;
+  /// Iterations -warm_iterations .. -1 of the compute site's loop in which this realisation already runs, because it slides
+  /// gradually or is read by one that does.
+  int64_t warm_iterations = 0;
+  std::string no_slide;                        ///< why nothing slides, where store and compute place differ
+  std::vector<std::optional<int64_t>> window;  ///< per dim: most elements live at once at the compute place, if constant
+
+  auto slide_of(int dim) const -> const Slide*;
+};
+
+/// Memo for one thread; droppable at any time.
+class QueryCache {
+ public:
+  std::map<std::pair<const TreeNode*, RealisationId>, Ref<const struct RealisationEntry>> realisations;
+};
+
+auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) -> const RealisationFacts&;
+/// Box of an input buffer that the whole pipeline reads; nothing when no bounded access reads it.
+auto input_region(const Nest& nest, const BufferRef& input, QueryCache& cache) -> std::optional<Region>;
+/// Box of an output that other stages of the pipeline read.
+auto output_read_region(const Nest& nest, RealisationId output, QueryCache& cache) -> std::optional<Region>;
+/// Facts that hold inside the list of `site`: runtime symbols, ranges of the loops around it, branches.
+auto facts_at(const Nest& nest, const Site& site, QueryCache& cache) -> Facts;
+/// need of `what` while inside one iteration of `site`: the union over the stages below that read it.
+auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache& cache) -> Region;
+/// `f` with base and whole symbols of stages replaced by what they stand for.
+auto resolve(const Nest& nest, const Form& f, QueryCache& cache) -> Form;
+
+struct RealisationEntry : RefCounted {
+  RealisationFacts facts;
+};
+
+}  // namespace drawloom

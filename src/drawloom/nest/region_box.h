@@ -1,0 +1,49 @@
+#pragma once
+/// Building blocks of region queries, shared by region.cpp and slide.cpp.
+
+#include "drawloom/nest/region.h"
+
+namespace drawloom {
+
+/// One realisation of the tree, found once.
+struct RealisationPlace {
+  std::vector<Located> leaves;     ///< one per stage, in order
+  std::optional<Located> store;    ///< absent for outputs
+  TreePath group;                  ///< path of its first node in the list of its compute site
+};
+auto place_of(const Nest& nest, RealisationId what) -> RealisationPlace;
+
+/// The realisations of the tree, in program order of their first stage.
+auto realisations(const Nest& nest) -> std::vector<RealisationId>;
+
+/// Loops around the list of `site`, outermost first, the site's own loop included.
+auto loops_to(const Nest& nest, const Site& site) -> std::vector<const LoopNode*>;
+
+/// Lowest and highest value of a pair of forms while `loops` (outermost first) run over all their iterations; `warm` says
+/// how many iterations before 0 the loop `warm_loop` has.
+struct FormRange {
+  Form lo, hi;
+};
+struct WarmLoop {
+  Site loop;
+  int64_t iterations = 0;
+};
+auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops, const WarmLoop& warm,
+                QueryCache& cache) -> FormRange;
+/// f with every choice on `condition` decided.
+auto decide(const Form& f, const Cond& condition, bool yes) -> Form;
+/// Some realisation may keep elements across iterations of the loop, so that it may get warm-up iterations before 0.
+auto may_warm_up(const Nest& nest, const SymbolRef& loop) -> bool;
+
+/// hi - lo + 1 with equal choices drawn together, so that it comes out constant where it is.
+auto form_extent(const Form& lo, const Form& hi) -> Form;
+/// A constant (or loop-invariant) upper bound of `extent`, or the form itself when none is found.
+auto cover_of(const Form& extent, const Facts& facts) -> Form;
+
+/// First value and last value of dimension `dim` of a stage over its whole computed region.
+auto stage_dim_range(const Nest& nest, const StageLeaf& leaf, size_t dim, QueryCache& cache) -> RegionDim;
+
+/// Finds the slides of `facts` (store and compute site, need, stored are set) and sets computed and window.
+void find_slides(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache);
+
+}  // namespace drawloom

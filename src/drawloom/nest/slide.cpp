@@ -1,0 +1,256 @@
+#include <algorithm>
+
+#include "drawloom/nest/region_box.h"
+
+// Slides. Store place outside the compute place means that elements of earlier iterations are still there. Along one
+// dimension d of the need, the loops between the two places (the chain C) move it upwards, lexicographically; what was
+// computed so far then ends at the frontier, need.hi one iteration of C earlier, and only what lies above is new:
+//
+//   by(x, y) at out.y, stored at root, reads bx(x, y - 1 .. y + 1)
+//     need of bx in y   [y - 1, y + 1]
+//     frontier          y            (need.hi with y - 1 for y)
+//     new part          [y + 1, y + 1]; in the first iteration the whole need (warm-up `whole`), or the same formula in
+//                       iterations before 0 (warm-up `gradual`), where each stage runs from the iteration in which its
+//                       own formula first reaches need.lo of the whole
+//
+// Gradual keeps windows small: a consumer that computes one row per iteration from the start asks for the rows around
+// that row, while one that computes all its rows at once in iteration 0 asks for all of theirs at once.
+// Cost: a few Forms per dimension. Rejected: a running scalar for every frontier (opaque to the consumers' regions).
+
+namespace drawloom {
+namespace {
+
+constexpr int64_t kMaxWarmUp = 4096;
+
+auto shifted(const Form& f, const SymbolRef& s, const Form& value) -> Form {
+  return substitute(f, [&](const SymbolRef& t) -> std::optional<Form> {
+    if (t == s) return value;
+    return {};
+  });
+}
+
+auto uses(const RegionDim& r, const SymbolRef& s) -> bool {
+  return uses_symbol(r.lo, s.get()) || uses_symbol(r.hi, s.get()) || uses_symbol(r.free_hi, s.get());
+}
+
+/// Conditions of choices inside f, outermost first.
+auto choice_of(const Form& f) -> std::optional<Cond> {
+  for (const auto& t : f.node().terms)
+    if (t.atom && t.atom->kind == AtomKind::Choose) return t.atom->condition;
+  return {};
+}
+
+class SlideFinder {
+ public:
+  SlideFinder(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache)
+      : nest_(nest), what_(what), place_(place), facts_(facts), cache_(cache) {}
+
+  void run() {
+    facts_.computed = facts_.need;
+    inherit_warm_up();
+    if (facts_.store_site != facts_.compute_site) find();
+    for (const auto& d : facts_.need.dims) facts_.window.push_back(d.cover.as_constant());
+  }
+
+ private:
+  void inherit_warm_up() {
+    for (const auto& at : stage_leaves(nest_.tree)) {
+      const auto& leaf = *at.node->as<StageLeaf>();
+      if (leaf.what == what_ || !reads(leaf)) continue;
+      const auto& consumer = realisation_facts(nest_, leaf.what, cache_);
+      if (consumer.compute_site == facts_.compute_site)
+        facts_.warm_iterations = std::max(facts_.warm_iterations, consumer.warm_iterations);
+    }
+  }
+
+  auto reads(const StageLeaf& leaf) const -> bool {
+    for (const auto& a : nest_.func(leaf.what).reads[static_cast<size_t>(leaf.stage)])
+      if (a.func == what_.func) return true;
+    return false;
+  }
+
+  void find() {
+    const size_t outer = loops_to(nest_, facts_.store_site).size();
+    const auto all = loops_to(nest_, facts_.compute_site);
+    chain_.assign(all.begin() + static_cast<std::ptrdiff_t>(outer), all.end());
+    known_ = facts_at(nest_, facts_.compute_site, cache_);
+    for (const auto* l : chain_)
+      if (l->how != ForKind::Serial && l->how != ForKind::Unrolled) return none(str("loop {} between store and compute place is not serial", l->id->name));
+
+    std::vector<int> owner(chain_.size(), -1);
+    for (size_t i = 0; i < chain_.size(); ++i)
+      for (size_t d = 0; d < facts_.need.dims.size(); ++d) {
+        if (!uses(facts_.need.dims[d], chain_[i]->id)) continue;
+        if (owner[i] >= 0) return none(str("loop {} moves two dimensions at once", chain_[i]->id->name));
+        owner[i] = static_cast<int>(d);
+      }
+    assign_idle_loops(owner);
+    for (size_t d = 0; d < facts_.need.dims.size(); ++d)
+      if (std::count(owner.begin(), owner.end(), static_cast<int>(d)) != 0 && !slide_along(static_cast<int>(d), owner)) return;
+    for (const auto& s : found_) apply(s);
+    facts_.slides = std::move(found_);
+  }
+
+  void none(std::string why) { facts_.no_slide = std::move(why); }
+
+  /// Loops that move nothing: all but their first iteration find everything computed. They join the chain of a dimension.
+  void assign_idle_loops(std::vector<int>& owner) const {
+    int home = 0;
+    for (int o : owner)
+      if (o >= 0) home = o;
+    for (auto& o : owner)
+      if (o < 0 && !facts_.need.dims.empty()) o = home;
+  }
+
+  auto slide_along(int d, const std::vector<int>& owner) -> bool {
+    std::vector<const LoopNode*> chain;
+    for (size_t i = 0; i < chain_.size(); ++i)
+      if (owner[i] == d) chain.push_back(chain_[i]);
+    const auto& need = facts_.need.dims[static_cast<size_t>(d)];
+    if (!updates_leave_pure(d)) return none(str("an update does not leave dimension {} alone", arg_name(d))), false;
+    if (!never_moves_down(need, chain)) return none(str("the need of dimension {} does not only grow along its loops", arg_name(d))), false;
+
+    Slide s;
+    s.dim = d;
+    Form sum(0);
+    for (const auto* l : chain) s.chain.push_back(l->id), sum = sum + Form(l->id);
+    s.not_first = Cond::nonnegative(sum - 1);
+    s.previous_hi = previous(need.free_hi, chain);
+    s.gradual = wants_gradual(s, need, chain);
+    found_.push_back(std::move(s));
+    return true;
+  }
+
+  auto arg_name(int d) const -> const std::string& { return nest_.func(what_).def->args[static_cast<size_t>(d)]->name; }
+
+  auto updates_leave_pure(int d) const -> bool {
+    const auto& f = *nest_.func(what_).def;
+    for (const auto& u : f.updates) {
+      const auto* v = u.lhs[static_cast<size_t>(d)].as<VarRef>();
+      if (!v || v->symbol != f.args[static_cast<size_t>(d)]) return false;
+    }
+    return true;
+  }
+
+  auto never_moves_down(const RegionDim& need, const std::vector<const LoopNode*>& chain) const -> bool {
+    return monotone(need.free_hi, chain) && monotone_lo(need.lo, chain);
+  }
+
+  /// A consumer's own warm-up makes a choice in lo: the first value must not be above the later ones.
+  auto monotone_lo(const Form& lo, const std::vector<const LoopNode*>& chain) const -> bool {
+    const auto choice = choice_of(lo);
+    if (!choice) return monotone(lo, chain);
+    const Form later = decide(lo, *choice, true), first = decide(lo, *choice, false);
+    return monotone_lo(later, chain) && monotone_lo(first, chain) && known_.with(*choice).proves_le(first, later);
+  }
+
+  auto monotone(const Form& f, const std::vector<const LoopNode*>& chain) const -> bool {
+    for (const auto* l : chain) {
+      const auto direction = direction_of(f, l->id.get());
+      if (direction != Direction::Constant && direction != Direction::Increasing) return false;
+    }
+    // lexicographic: when an inner loop starts again, the outer one has moved at least as far
+    for (size_t i = 0; i + 1 < chain.size(); ++i) {
+      if (!uses_symbol(f, chain[i + 1]->id.get())) continue;
+      const Form restarted = shifted(f, chain[i + 1]->id, Form(0));
+      const Form before = step_back(f, chain, i);
+      if (!known_.proves_le(before, restarted)) return false;
+    }
+    return true;
+  }
+
+  /// f at the last iteration of all loops inside chain[i], one iteration of chain[i] earlier.
+  auto step_back(const Form& f, const std::vector<const LoopNode*>& chain, size_t i) const -> Form {
+    Form out = shifted(f, chain[i]->id, Form(chain[i]->id) - 1);
+    for (size_t k = i + 1; k < chain.size(); ++k) out = shifted(out, chain[k]->id, resolve(nest_, chain[k]->extent, cache_) - 1);
+    return out;
+  }
+
+  /// f at the lexicographic predecessor of this iteration of the chain. One formula where the loops together count (a
+  /// split loop: 8*yo + yi), else a choice per loop.
+  auto previous(const Form& f, const std::vector<const LoopNode*>& chain) const -> Form {
+    std::optional<Form> out;
+    for (size_t i = 0; i < chain.size(); ++i) {
+      const Form here = step_back(f, chain, i);
+      if (!out) {
+        out = here;
+        continue;
+      }
+      const Form wrapped = shifted(*out, chain[i]->id, Form(0));
+      const bool one_formula = shifted(here, chain[i]->id, Form(0)) == wrapped;
+      out = one_formula ? here : choose(Cond::nonnegative(Form(chain[i]->id) - 1), here, *out);
+    }
+    return known_.simplify(*out);
+  }
+
+  auto wants_gradual(const Slide& s, const RegionDim& need, const std::vector<const LoopNode*>& chain) -> bool {
+    const auto* store = place_.store ? place_.store->node->as<StoreNode>() : nullptr;
+    if (!store || store->warm == WarmUp::whole || chain.size() != 1 || chain_.size() != 1) return false;
+    if (chain[0]->how != ForKind::Serial || consumer_starts_whole(chain[0]->id)) return false;
+    const Form total_lo = facts_.stored.dims[static_cast<size_t>(s.dim)].lo;
+    const Facts later = known_.with(s.not_first);
+    if (!later.proves_le(need.lo, s.previous_hi + 1)) return false;  // rows would be computed that nobody needs
+    for (int64_t w = 0; w <= kMaxWarmUp; ++w) {
+      const Form at = shifted(need.free_hi, chain[0]->id, Form(-w)) - total_lo;
+      const auto c = at.as_constant();
+      if (!c) return false;
+      if (*c >= 0) continue;
+      facts_.warm_iterations = std::max(facts_.warm_iterations, w - 1);
+      return true;
+    }
+    return false;
+  }
+
+  auto consumer_starts_whole(const SymbolRef& loop) const -> bool {
+    for (const auto& at : stage_leaves(nest_.tree)) {
+      const auto& leaf = *at.node->as<StageLeaf>();
+      if (leaf.what == what_ || !reads(leaf)) continue;
+      for (const auto& s : realisation_facts(nest_, leaf.what, cache_).slides)
+        if (!s.gradual && std::find(s.chain.begin(), s.chain.end(), loop) != s.chain.end()) return true;
+    }
+    return false;
+  }
+
+  void apply(const Slide& s) {
+    auto& d = facts_.computed.dims[static_cast<size_t>(s.dim)];
+    const Form next = s.previous_hi + 1;
+    if (s.gradual) {
+      d.lo = known_.simplify(max(next, facts_.stored.dims[static_cast<size_t>(s.dim)].lo));
+    } else {
+      const Form lo = decide(d.lo, s.not_first, true);
+      d.lo = choose(s.not_first, known_.with(s.not_first).simplify(max(next, lo)), decide(d.lo, s.not_first, false));
+    }
+    d.cover = cover_of(form_extent(d.lo, d.free_hi), known_);
+    for (auto& c : facts_.computed.when.any) c = known_.simplify(c && Cond::nonnegative(form_extent(d.lo, d.hi) - 1));
+  }
+
+  const Nest& nest_;
+  RealisationId what_;
+  const RealisationPlace& place_;
+  RealisationFacts& facts_;
+  QueryCache& cache_;
+  std::vector<const LoopNode*> chain_;
+  Facts known_;
+  std::vector<Slide> found_;
+};
+
+}  // namespace
+
+auto may_warm_up(const Nest& nest, const SymbolRef& loop) -> bool {
+  const auto at = find_loop(nest.tree, loop);
+  for (const auto& s : store_nodes(nest.tree)) {
+    const auto* store = s.node->as<StoreNode>();
+    if (store->warm == WarmUp::whole) continue;
+    const auto group = place_of(nest, store->what).group;
+    const bool computed_inside = group.size() > at->path.size() && std::equal(at->path.begin(), at->path.end(), group.begin());
+    const bool stored_inside = s.path.size() > at->path.size() && std::equal(at->path.begin(), at->path.end(), s.path.begin());
+    if (computed_inside && !stored_inside) return true;
+  }
+  return false;
+}
+
+void find_slides(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache) {
+  SlideFinder(nest, what, place, facts, cache).run();
+}
+
+}  // namespace drawloom
