@@ -43,7 +43,9 @@ class Scope {
     std::vector<std::string> candidates;
     for (const auto text : order_) candidates.emplace_back(text);
     const auto near = nearest(name.text, candidates);
-    return near.empty() ? diag : diag.with_help(str("did you mean `{}`?", near));
+    // A name of one letter is near any other.
+    const bool alike = !near.empty() && name.text.size() > 2;
+    return alike ? diag.with_help(str("did you mean `{}`?", near)) : diag;
   }
 
  private:
@@ -59,6 +61,9 @@ class IrParser {
     hooks_.buffer = [](void* scope, const Token& name) {
       const Named* named = static_cast<Scope*>(scope)->find(name.text);
       return named ? named->buffer : BufferRef();
+    };
+    hooks_.unknown_buffer = [](void* scope, const Token& name) {
+      return static_cast<Scope*>(scope)->unknown(name, "buffer");
     };
   }
 

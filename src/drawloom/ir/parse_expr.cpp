@@ -317,6 +317,7 @@ auto ExprParser::element() -> Result<ElementText> {
   const Token name = in_.next();
   if (!is_name(name)) return Diag(DiagKind::parse_unexpected, name.loc, "the name of a buffer", name.described());
   if (hooks_.buffer) out.buffer = hooks_.buffer(hooks_.context, name);
+  if (!out.buffer && hooks_.unknown_buffer) return hooks_.unknown_buffer(hooks_.context, name);
   if (!out.buffer) return Diag(DiagKind::parse_unknown_name, name.loc, "buffer", name.text);
   DRAWLOOM_REQUIRE(in_.expect("["));
   while (!in_.at("]") && !in_.at(";")) {

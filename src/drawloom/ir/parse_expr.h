@@ -17,6 +17,8 @@ struct ExprHooks {
   Result<Expr> (*name)(void* context, const Token& name) = nullptr;
   /// The buffer of a name, or null when the name is none: for `%b[...]` and for `extent(%b, 0)`.
   BufferRef (*buffer)(void* context, const Token& name) = nullptr;
+  /// The diagnostic for a name that should have been a buffer's; parse_unknown_name without help if null.
+  Diag (*unknown_buffer)(void* context, const Token& name) = nullptr;
   /// `f(x, y)`, or `f(x, y)[1]` for component 1, where `f` is no operation of the IR. Errors: parse_unknown_name, ...
   Result<Expr> (*call)(void* context, const Token& name, ExprList args, int component) = nullptr;
   /// Gives the operands of one operation one type, by the form's own conversions. Without it, types have to agree as

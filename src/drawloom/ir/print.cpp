@@ -37,11 +37,13 @@ class Names {
     h.context = this;
     h.symbol = [](void* self, const Symbol& s) { return static_cast<Names*>(self)->of(s); };
     h.buffer = [](void* self, const BufferDecl& b) { return static_cast<Names*>(self)->of(b); };
+    h.enter = [](void* self, const Symbol& s) { static_cast<Names*>(self)->enter(), static_cast<Names*>(self)->bind(&s); };
+    h.leave = [](void* self) { static_cast<Names*>(self)->leave(); };
     h.func = [](void*, const FuncDecl& f) { return name_text(f.name); };
     return h;
   }
 
-  /// Names given inside a scope are free again after it, but for those of symbols that nothing in the text binds.
+  /// The name of what a scope binds is free again after it. Symbols that nothing in the text binds keep theirs.
   void enter() { scopes_.emplace_back(); }
   void bind(const void* symbol) { scopes_.back().push_back(symbol); }
   void leave() {

@@ -216,9 +216,12 @@ class ExprPrinter {
   auto node_text(const Broadcast& n) -> std::string { return str("broadcast({}, {})", text(n.value), n.type.lanes); }
   auto node_text(const Let& n) -> std::string {
     const auto value = text(n.value);
+    if (names_.enter) names_.enter(names_.context, *n.symbol);
     std::string out = str("let({} = {}, ", symbol(n.symbol), value);
     for (const auto& line : shared_lines(&n)) out += line + ", ";
-    return out + text(n.body) + ")";
+    out += text(n.body) + ")";
+    if (names_.leave) names_.leave(names_.context);
+    return out;
   }
 
   auto symbol(const SymbolRef& s) -> std::string { return names_.symbol(names_.context, *s); }

@@ -9,8 +9,8 @@
 
 namespace drawloom {
 
-/// How the names of a text form are spelled: plain functions over a context of the caller's. An empty result cannot
-/// happen; the printer writes what it is given.
+/// How the names of a text form are spelled: plain functions over a context of the caller's. The printer writes what
+/// they give.
 struct NameHooks {
   void* context = nullptr;
   /// A symbol where it is used or bound; a buffer field as `min(%in, 0)`.
@@ -18,6 +18,9 @@ struct NameHooks {
   std::string (*buffer)(void* context, const BufferDecl& buffer) = nullptr;
   /// The name of an accessed Func, before `(`.
   std::string (*func)(void* context, const FuncDecl& func) = nullptr;
+  /// Around the body of a Let: its symbol is in scope, and its name is free again afterwards. May be null.
+  void (*enter)(void* context, const Symbol& bound) = nullptr;
+  void (*leave)(void* context) = nullptr;
   /// Plain loads as `in(x, y)`, the way definitions write them, rather than `%in[%x, %y]`.
   bool loads_as_calls = false;
 };
