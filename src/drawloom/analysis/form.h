@@ -58,6 +58,7 @@ class Form {
   /// Readable and deterministic: `8*xo + xi - 1`, `min(n, 8*xo + 8)`, `(x + 1)/2`. Cut with `..` when very long.
   auto text() const -> std::string;
 
+  auto uses() const -> uint64_t;  ///< bit (id % 64) of each symbol inside: a quick no
   auto constant() const -> int64_t { return constant_; }
   auto terms() const -> const std::vector<Term>&;  ///< sorted; empty for constants
   auto node() const -> FormNode;                   ///< both, for structured bindings
@@ -151,6 +152,7 @@ struct FormNode {
   int64_t constant;
   const std::vector<Term>& terms;
 };
+inline auto Form::uses() const -> uint64_t { return terms_ ? terms_->uses : 0; }
 inline auto Form::node() const -> FormNode { return {constant_, terms()}; }
 
 /// The position of forms and atoms in sorted lists: the same in every run of the same program. 0 exactly when equal.

@@ -161,7 +161,7 @@ auto atom_form(AtomKind kind, std::vector<Form> operands, Cond condition) -> For
   atom->hash = hash_combine(static_cast<uint64_t>(kind), condition.hash());
   for (const auto& f : operands) {
     atom->hash = hash_combine(atom->hash, f.hash());
-    atom->uses |= FormBuilder::uses(f);
+    atom->uses |= f.uses();
   }
   atom->operands = std::move(operands);
   atom->condition = std::move(condition);

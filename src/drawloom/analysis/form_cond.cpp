@@ -49,7 +49,7 @@ auto operator&&(const Cond& a, const Cond& b) -> Cond {
   for (size_t i = 0; i < out.terms_.size(); ++i) {
     for (size_t k = i + 1; k < out.terms_.size(); ++k) {
       const Form &f = out.terms_[i], &g = out.terms_[k];
-      if (f.terms().size() != g.terms().size() || FormBuilder::uses(f) != FormBuilder::uses(g)) continue;
+      if (f.terms().size() != g.terms().size() || f.uses() != g.uses()) continue;
       const auto sum = forms::add_scaled(f, g, 1);
       if (sum && sum->is_constant() && sum->constant() < 0) return Cond::never();
     }
@@ -66,7 +66,7 @@ auto Cond::hash() const -> uint64_t {
 namespace forms {
 auto uses(const Cond& c) -> uint64_t {
   uint64_t bits = 0;
-  for (const auto& f : c.terms()) bits |= FormBuilder::uses(f);
+  for (const auto& f : c.terms()) bits |= f.uses();
   return bits;
 }
 }  // namespace forms

@@ -14,7 +14,6 @@ struct FormBuilder {
   static auto with_constant(const Form& f, int64_t constant) -> Form { return {constant, f.terms_}; }
   static auto terms_of(const Form& f) -> const FormTerms* { return f.terms_.get(); }
   static auto same_terms(const Form& a, const Form& b) -> bool;
-  static auto uses(const Form& f) -> uint64_t { return f.terms_ ? f.terms_->uses : 0; }
 };
 
 namespace forms {

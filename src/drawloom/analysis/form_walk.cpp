@@ -45,7 +45,7 @@ class Collector {
 
 auto atom_uses(const Atom& a, const Symbol* s, std::unordered_set<const Atom*>& seen) -> bool;
 auto form_uses(const Form& f, const Symbol* s, std::unordered_set<const Atom*>& seen) -> bool {
-  if ((FormBuilder::uses(f) & forms::bit_of(*s)) == 0) return false;
+  if ((f.uses() & forms::bit_of(*s)) == 0) return false;
   for (const auto& t : f.terms()) {
     for (const auto& u : t.symbols) {
       if (u.get() == s) return true;

@@ -15,8 +15,8 @@ struct Interval {
 };
 
 /// Bounds of `f` when each symbol lies in its interval (`env(symbol) -> const Interval<N>*`, null: the symbol is fixed and `fixed(symbol) -> N` is its value).
-/// Exact at both ends if every varying symbol occurs once and every atom is monotone in it; else an enclosure. A Mod whose dividend may wrap gives
-/// [0, divisor - 1]. Opaque atoms give their range when they use a varying symbol.
+/// Exact at both ends if each varying symbol occurs once with every atom monotone in it, or f as a whole is monotone in it; else an enclosure.
+/// A Mod that uses a varying symbol gives [0, divisor - 1]; a choose whose condition does, both sides. Opaque atoms give their range when they use a varying symbol.
 /// A varying symbol multiplied by runtime symbols uses their sign (extents and strides' promised ranges); unknown sign gives an unbounded end.
 template <typename N, typename Env, typename Fixed>
 auto interval_of(const Form& f, const Env& env, const Fixed& fixed) -> Interval<N>;
