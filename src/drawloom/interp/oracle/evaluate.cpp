@@ -256,7 +256,7 @@ auto Evaluator::reads() const -> std::vector<InputRead> {
   std::vector<InputRead> out;
   for (size_t i = 0; i < touched_.size(); ++i) {
     const auto& t = touched_[i];
-    InputRead read{.buffer = code_.inputs[i], .box = Box(static_cast<size_t>(code_.inputs[i]->rank))};
+    InputRead read{.buffer = code_.inputs[i], .box = ArrayBox(static_cast<size_t>(code_.inputs[i]->rank))};
     for (size_t d = 0; d < t.lo.size(); ++d) read.box[d] = {.min = t.lo[d], .extent = t.hi[d] - t.lo[d] + 1};
     out.push_back(std::move(read));
   }

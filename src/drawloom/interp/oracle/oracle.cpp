@@ -21,7 +21,7 @@ struct Job {
   std::exception_ptr broken;  ///< an InternalError on its way out
 };
 
-void fill(Evaluator& evaluator, int func, const FunctionDef& f, const Box& box, std::vector<Array>& out) {
+void fill(Evaluator& evaluator, int func, const FunctionDef& f, const ArrayBox& box, std::vector<Array>& out) {
   const size_t first = out.size();
   for (const Type t : f.types) out.push_back(make_array(t, box));
   if (is_empty_box(box)) return;

@@ -17,12 +17,12 @@
 namespace drawloom {
 
 /// Strides do not count.
-using Box = std::vector<ArrayDim>;
+using ArrayBox = std::vector<ArrayDim>;
 
 struct OracleInputs {
   std::unordered_map<const BufferDecl*, const Array*> buffers;  ///< every input image; not owned
   std::unordered_map<const Symbol*, Value> params;
-  std::vector<Box> output_boxes;  ///< one per output Func, in the order of PipelineDef::outputs
+  std::vector<ArrayBox> output_boxes;  ///< one per output Func, in the order of PipelineDef::outputs
   uint64_t max_steps = 4'000'000'000;  ///< operations after which oracle_budget is reported
   size_t stack_bytes = size_t{1} << 29;  ///< for recurrences; reserved, used only as far as needed
 };
@@ -30,7 +30,7 @@ struct OracleInputs {
 /// The smallest box around all elements of an input that were read; extents 0 when none was.
 struct InputRead {
   const BufferDecl* buffer = nullptr;
-  Box box;
+  ArrayBox box;
 };
 
 struct OracleOutputs {
