@@ -27,8 +27,11 @@ class Facts {
   auto simplify(const Form& f) const -> Form;
   auto simplify(const Cond& c) const -> Cond;  ///< drops implied terms
 
- private:
   struct Body;
+
+ private:
+  explicit Facts(std::shared_ptr<const Body> body) : body_(std::move(body)) {}
+  auto and_nonnegative(const std::vector<Form>& forms, bool contradiction) const -> Facts;
   std::shared_ptr<const Body> body_;
 };
 

@@ -1,0 +1,69 @@
+#include "drawloom/analysis/facts.h"
+
+#include <algorithm>
+
+#include "drawloom/analysis/prover.h"
+
+namespace drawloom {
+namespace {
+
+constexpr int kDepth = 6;
+constexpr int kBudget = 150;      // forms looked at before a proof is given up
+constexpr int kRangeBudget = 40;
+
+}  // namespace
+
+auto Facts::and_nonnegative(const std::vector<Form>& forms, bool contradiction) const -> Facts {
+  auto body = std::make_shared<Body>();
+  body->parent = body_;
+  if (body_) {
+    body->ranges = body_->ranges;
+    body->ranged = body_->ranged;
+    body->contradiction = body_->contradiction;
+  }
+  body->contradiction = body->contradiction || contradiction;
+  body->added = forms;
+  for (const auto& f : forms) tighten(*body, f);
+  return Facts(std::move(body));
+}
+
+auto Facts::with(const Cond& holds) const -> Facts {
+  if (holds.is_always()) return *this;
+  return and_nonnegative(holds.terms(), holds.is_never());
+}
+
+auto Facts::with_range(const SymbolRef& symbol, const Form& lo, const Form& hi) const -> Facts {
+  const Form s(symbol);
+  return with(Cond::less_equal(lo, s) && Cond::less_equal(s, hi));
+}
+
+auto Facts::proves_nonnegative(const Form& f) const -> bool {
+  if (const auto c = f.as_constant()) return *c >= 0 || (body_ && body_->contradiction);
+  if (body_ && body_->contradiction) return true;
+  int budget = kBudget;
+  const auto bound = Prover(body_.get(), budget).lower(f, kDepth, 0);
+  return bound && *bound >= 0;
+}
+
+auto Facts::proves(const Cond& c) const -> bool {
+  if (body_ && body_->contradiction) return true;
+  return !c.is_never() &&
+         std::all_of(c.terms().begin(), c.terms().end(), [&](const Form& f) { return proves_nonnegative(f); });
+}
+
+auto Facts::range(const Form& f) const -> Range {
+  Range r;
+  int budget = 0;
+  r = Prover(body_.get(), budget).range(f);
+  if (f.is_constant() || r.is_point()) return r;
+  budget = kRangeBudget;
+  r.lo = Prover(body_.get(), budget).lower(f, kDepth, INT64_MAX);
+  budget = kRangeBudget;
+  if (const auto negated = forms::add_scaled(Form(), f, -1)) {
+    const auto low = Prover(body_.get(), budget).lower(*negated, kDepth, INT64_MAX);
+    if (low && *low != INT64_MIN) r.hi = -*low;
+  }
+  return r;
+}
+
+}  // namespace drawloom

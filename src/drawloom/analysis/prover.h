@@ -1,0 +1,62 @@
+#pragma once
+/// The search behind Facts: lower bounds of forms from known inequalities. Only facts.cpp and prover.cpp include it.
+
+#include <unordered_map>
+
+#include "drawloom/analysis/facts.h"
+#include "drawloom/analysis/form_internal.h"
+
+namespace drawloom {
+
+/// A list that grows at its end and shares its front.
+struct Facts::Body {
+  std::shared_ptr<const Body> parent;
+  std::vector<Form> added;  ///< each >= 0
+  /// Constant bounds of symbols, those of the parents included.
+  std::vector<std::pair<SymbolRef, Range>> ranges;
+  uint64_t ranged = 0;          ///< bit (id % 64) of the symbols in `ranges`
+  bool contradiction = false;   ///< nothing is possible here, so everything holds
+};
+
+/// Notes the bound that f >= 0 gives when f is about one symbol.
+void tighten(Facts::Body& body, const Form& f);
+
+class Prover {
+ public:
+  Prover(const Facts::Body* facts, int& budget) : facts_(facts), budget_(budget) {}
+
+  /// The greatest lower bound found within `depth` steps; stops at one that is `enough`.
+  auto lower(const Form& f, int depth, int64_t enough) -> std::optional<int64_t>;
+  /// Interval arithmetic over known ranges of symbols.
+  auto range(const Form& f) -> Range;
+
+ private:
+  using Bound = std::optional<int64_t>;
+  auto range_of_term(const Term& t) -> Range;
+  auto range_of_atom(const Atom& a) -> Range;
+  auto compute_range(const Atom& a) -> Range;
+  auto symbol_range(const Symbol& s) const -> Range;
+
+  void eliminate(const Form& f, size_t pivot, int depth, int64_t enough, Bound& best);
+  void eliminate_with(const Form& f, const Term& pivot, const Form& fact, int depth, int64_t enough, Bound& best);
+  void factor_out(const Form& f, int depth, Bound& best);
+  auto split(const Form& f, size_t term, int depth, int64_t enough) -> Bound;
+  auto lower_given(const Cond& holds, const Form& f, int depth, int64_t enough) -> Bound;
+  auto implied(const Ref<const Atom>& a) -> const std::vector<Form>&;
+  auto find_visit(const Form& f, int depth, int64_t enough) -> size_t;
+
+  const Facts::Body* facts_;
+  int& budget_;
+  std::unordered_map<const Atom*, Range> ranges_;
+  std::unordered_map<const Atom*, std::vector<Form>> implied_;
+  struct Visit {
+    uint64_t hash;
+    int depth;
+    int64_t enough;
+    Bound best;
+  };
+  std::vector<Visit> visits_;
+  std::vector<Form> kept_;  ///< keeps atoms alive whose address is a key
+};
+
+}  // namespace drawloom
