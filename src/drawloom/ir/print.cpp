@@ -264,6 +264,19 @@ auto print(const Stmt& s) -> std::string {
   return printer.take();
 }
 
+auto described(const Node& node) -> std::string {
+  // The node may be under construction, without a handle: a copy of it has one.
+  const auto text = dispatch(node, [](const auto& n) {
+    using T = std::decay_t<decltype(n)>;
+    if constexpr (std::is_base_of_v<ExprNode, T>) {
+      return print(Expr(Ref<const ExprNode>(make_ref<T>(n))));
+    } else {
+      return print(Stmt(Ref<const StmtNode>(make_ref<T>(n))));
+    }
+  });
+  return "`" + text.substr(0, text.find('\n')) + "`";
+}
+
 auto print(const Program& p) -> std::string {
   StmtPrinter printer(1);
   std::vector<std::string> arguments;

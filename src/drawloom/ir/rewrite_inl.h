@@ -33,9 +33,9 @@ auto rewrite_field(R& rewriter, const F& field) -> bool {
   // The node was made a moment ago and nobody else holds it; each_field shows its fields as const.
   auto& slot = const_cast<F&>(field);
   if constexpr (std::is_same_v<F, Expr> || std::is_same_v<F, Stmt>) {
-    if (!slot) return false;
+    if (!slot.defined()) return false;
     auto changed = rewriter.rewrite(slot);
-    const bool differs = changed != slot;
+    const bool differs = changed.get() != slot.get();
     slot = std::move(changed);
     return differs;
   } else if constexpr (std::is_same_v<F, ExprList> || std::is_same_v<F, StmtList>) {
@@ -74,7 +74,7 @@ auto apply(Derived& derived, const T& n, const HandleOf<T>& self) -> HandleOf<T>
 
 template <typename Derived>
 auto Rewriter<Derived>::rewrite(const Expr& e) -> Expr {
-  if (!e) return e;
+  if (!e.defined()) return e;
   if (const auto hit = expr_memo_.find(e.get()); hit != expr_memo_.end()) return hit->second.result;
   auto& derived = static_cast<Derived&>(*this);
   Expr result;
@@ -94,7 +94,7 @@ auto Rewriter<Derived>::rewrite(const Expr& e) -> Expr {
 
 template <typename Derived>
 auto Rewriter<Derived>::rewrite(const Stmt& s) -> Stmt {
-  if (!s) return s;
+  if (!s.defined()) return s;
   if (const auto hit = stmt_memo_.find(s.get()); hit != stmt_memo_.end()) return hit->second.result;
   auto& derived = static_cast<Derived&>(*this);
   Stmt result;
@@ -122,7 +122,7 @@ auto Rewriter<Derived>::rewrite(const ExprList& list) -> ExprList {
 
 template <typename Derived>
 auto Rewriter<Derived>::rewrite_children(const Expr& e) -> Expr {
-  if (!e) return e;
+  if (!e.defined()) return e;
   auto& derived = static_cast<Derived&>(*this);
   return dispatch(*e.get(), [&](const auto& n) -> Expr {
     if constexpr (std::is_base_of_v<ExprNode, std::decay_t<decltype(n)>>) return rewriting::rebuild(derived, n, e);
@@ -132,7 +132,7 @@ auto Rewriter<Derived>::rewrite_children(const Expr& e) -> Expr {
 
 template <typename Derived>
 auto Rewriter<Derived>::rewrite_children(const Stmt& s) -> Stmt {
-  if (!s) return s;
+  if (!s.defined()) return s;
   auto& derived = static_cast<Derived&>(*this);
   return dispatch(*s.get(), [&](const auto& n) -> Stmt {
     if constexpr (std::is_base_of_v<StmtNode, std::decay_t<decltype(n)>>) return rewriting::rebuild(derived, n, s);
@@ -152,7 +152,7 @@ void each_child(const Node& node, F&& visit) {
     n.each_field([&](const char*, const auto& field) {
       using T = std::decay_t<decltype(field)>;
       if constexpr (std::is_same_v<T, Expr> || std::is_same_v<T, Stmt>) {
-        if (field) visit(field);
+        if (field.defined()) visit(field);
       } else if constexpr (std::is_same_v<T, ExprList> || std::is_same_v<T, StmtList>) {
         for (const auto& item : field) visit(item);
       }

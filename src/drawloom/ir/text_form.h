@@ -21,6 +21,9 @@ auto print(const Program& p) -> std::string;
 /// With the header line; programs are separated by a blank line.
 auto print(const std::vector<Program>& programs) -> std::string;
 
+/// A node for a message: its text in backticks, of a statement the first line.
+auto described(const Node& node) -> std::string;
+
 /// All programs of a text; `file` names it in locations.
 /// Errors: parse_version, parse_unexpected, parse_unknown_name, parse_redefined, parse_number, parse_too_deep,
 /// ir_type_mismatch, ir_malformed.

@@ -10,23 +10,11 @@ namespace {
 
 using Problem = std::optional<Diag>;
 
-auto node_text(const Node& node) -> std::string {
-  // A node under construction has no handle yet; a copy leaves its count alone.
-  return dispatch(node, [](const auto& n) {
-    using T = std::decay_t<decltype(n)>;
-    if constexpr (std::is_base_of_v<ExprNode, T>) {
-      return "`" + print(Expr(Ref<const ExprNode>(make_ref<T>(n)))) + "`";
-    } else {
-      const auto text = print(Stmt(Ref<const StmtNode>(make_ref<T>(n))));
-      return "`" + text.substr(0, text.find('\n')) + "`";
-    }
-  });
-}
 auto mismatch(const Node& node, Type a, Type b) -> Problem {
-  return Diag(DiagKind::ir_type_mismatch, node.loc, node_text(node), a, b);
+  return Diag(DiagKind::ir_type_mismatch, node.loc, described(node), a, b);
 }
 auto malformed(const Node& node, std::string_view what) -> Problem {
-  return Diag(DiagKind::ir_malformed, node.loc, node_text(node), what);
+  return Diag(DiagKind::ir_malformed, node.loc, described(node), what);
 }
 
 auto lanes_of(const ExprList& list) -> int { return list.empty() ? 1 : list[0].type().lanes; }

@@ -1,0 +1,191 @@
+#include "drawloom/ir/verify.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "drawloom/ir/build.h"
+#include "drawloom/ir/dispatch.h"
+#include "drawloom/ir/rewrite.h"
+#include "drawloom/ir/text_form.h"
+#include "drawloom/ir/type_rules.h"
+
+namespace drawloom {
+namespace {
+
+/// Walks a program with the names in scope. A node found well is not looked at again where at least the same names are in
+/// scope, so a DAG costs about its printed size.
+class Verifier {
+ public:
+  explicit Verifier(InvariantSet claims) : claims_(claims) {}
+
+  auto run(const Program& program) -> std::vector<Diag> {
+    for (const auto& argument : program.arguments) add_argument(argument);
+    if (program.body) {
+      visit(*program.body.get());
+    } else {
+      found_.emplace_back(DiagKind::ir_malformed, Loc(), str("`@{}`", program.name), "the function has no body");
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void add_argument(const Argument& argument) {
+    if (const auto* scalar = std::get_if<ScalarArgument>(&argument)) return enter(scalar->symbol.get());
+    const auto& [buffer, role] = std::get<BufferArgument>(argument);
+    enter(buffer.get());
+    if (role == ArgumentRole::Input) inputs_.insert(buffer.get());
+    for (const auto& list : {buffer->min, buffer->extent, buffer->stride}) {
+      for (const auto& symbol : list) enter(symbol.get());
+    }
+  }
+
+  void visit(const Node& node) {
+    if (!visited_.insert(&node).second) return;
+    order_.push_back(&node);
+    dispatch(node, [&](const auto& n) {
+      if (!is_complete(n)) return;
+      if (auto problem = operand_problem(n)) report(n, *std::move(problem));
+      check_node(n);
+      visit_children(n);
+    });
+  }
+
+  template <typename T>
+  void visit_children(const T& n) {
+    if constexpr (kBinds<T>) {
+      n.each_field([&](std::string_view name, const auto& field) {
+        if (name != "body") visit_field(field);
+      });
+      const auto* bound = binder(n);
+      const bool own = binder_of_.try_emplace(bound, &n).first->second == &n;
+      if (!own && claimed(Invariant::UniqueNames)) malformed(n, "another binder binds the same name");
+      const size_t start = order_.size();
+      const bool fresh = in_scope_.insert(bound).second;
+      visit(*n.body.get());
+      if (fresh) in_scope_.erase(bound);
+      // What was well below this binder need not be so beside it.
+      for (; order_.size() > start; order_.pop_back()) visited_.erase(order_.back());
+    } else {
+      each_child(n, [&](const auto& child) { visit(*child.get()); });
+    }
+  }
+  template <typename F>
+  void visit_field(const F& field) {
+    if constexpr (std::is_same_v<F, Expr>) visit(*field.get());
+    if constexpr (std::is_same_v<F, ExprList>) {
+      for (const auto& e : field) visit(*e.get());
+    }
+  }
+
+  // --- rules that need more than the types of operands
+
+  template <typename T>
+  void check_node(const T&) {}
+  void check_node(const VarRef& n) {
+    if (!in_scope_.contains(n.symbol.get())) malformed(n, "the variable is not in scope");
+  }
+  void check_node(const Access& n) { malformed(n, "an access to a Func in a lowered program"); }
+  void check_node(const Load& n) { check_element(n); }
+  void check_node(const Store& n) {
+    check_element(n);
+    if (inputs_.contains(n.buffer.get())) malformed(n, "a store to an input");
+  }
+  void check_node(const For& n) {
+    int64_t extent;
+    const bool vectorized = n.how == ForKind::Vectorized, unrolled = n.how == ForKind::Unrolled;
+    if ((vectorized || unrolled) && !as_int(n.extent, extent)) {
+      malformed(n, str("the extent of {} loop is not constant", vectorized ? "a vectorized" : "an unrolled"));
+    }
+    if (vectorized && claimed(Invariant::NoVectorLoops)) malformed(n, "a vectorized loop is left");
+    if (unrolled && claimed(Invariant::NoUnrolledLoops)) malformed(n, "an unrolled loop is left");
+  }
+
+  template <typename T>
+  void check_element(const T& n) {
+    if (!in_scope_.contains(n.buffer.get())) malformed(n, "the buffer is not in scope");
+    if (claimed(Invariant::FlatStorage) && n.index.size() != 1) malformed(n, "storage is not flat");
+    if (!claimed(Invariant::RegistersConstant) || n.buffer->memory != MemoryKind::Register) return;
+    for (const auto& e : n.index) {
+      if (!is_constant_index(e)) malformed(n, str("subscript `{}` of a register is not constant", print(e)));
+    }
+  }
+  static auto is_constant_index(const Expr& e) -> bool {
+    int64_t value;
+    if (const auto* r = e.as<Ramp>()) return as_int(r->base, value) && as_int(r->stride, value);
+    return as_int(e, value);
+  }
+
+  /// Every child that a node cannot do without is there.
+  template <typename T>
+  auto is_complete(const T& n) -> bool {
+    std::string_view missing;
+    n.each_field([&](std::string_view name, const auto& field) {
+      if (name != "mask" && name != "otherwise" && !is_there(field)) missing = name;
+    });
+    if (missing.empty()) return true;
+    // Its text cannot be printed.
+    if (reported_.insert(&n).second) {
+      found_.emplace_back(DiagKind::ir_malformed, n.loc, kind_name(T::kKind), str("`{}` is undefined", missing));
+    }
+    return false;
+  }
+  template <typename F>
+  static auto is_there(const F& field) -> bool {
+    if constexpr (std::is_same_v<F, ExprList> || std::is_same_v<F, StmtList>) {
+      for (const auto& item : field) {
+        if (!item) return false;
+      }
+    } else if constexpr (requires { static_cast<bool>(field.get()); }) {
+      return field.get() != nullptr;
+    }
+    return true;
+  }
+
+  // --- reporting
+
+  template <typename T>
+  void malformed(const T& n, std::string_view what) {
+    report(n, Diag(DiagKind::ir_malformed, n.loc, described(n), what));
+  }
+  void report(const Node& n, Diag diag) {
+    if (reported_.insert(&n).second) found_.push_back(std::move(diag));
+  }
+
+  template <typename T>
+  static auto binder(const T& n) {
+    if constexpr (__is_same(T, Allocate)) {
+      return static_cast<const void*>(n.buffer.get());
+    } else {
+      return static_cast<const void*>(n.symbol.get());
+    }
+  }
+  void enter(const void* name) {
+    in_scope_.insert(name);
+    binder_of_[name] = nullptr;
+  }
+  auto claimed(Invariant i) const -> bool { return (claims_ & static_cast<InvariantSet>(i)) != 0; }
+
+  InvariantSet claims_;
+  std::vector<Diag> found_;
+  std::unordered_set<const void*> in_scope_, inputs_;
+  std::unordered_map<const void*, const Node*> binder_of_;  // null: the function itself
+  std::unordered_set<const Node*> visited_, reported_;
+  std::vector<const Node*> order_;
+};
+
+}  // namespace
+
+auto verify(const Program& program, InvariantSet claims) -> std::vector<Diag> { return Verifier(claims).run(program); }
+
+auto invariant_name(Invariant invariant) -> std::string_view {
+  switch (invariant) {
+    case Invariant::UniqueNames: return "unique_names";
+    case Invariant::FlatStorage: return "flat_storage";
+    case Invariant::NoVectorLoops: return "no_vector_loops";
+    case Invariant::NoUnrolledLoops: return "no_unrolled_loops";
+    case Invariant::RegistersConstant: return "registers_constant";
+  }
+  return "?";
+}
+
+}  // namespace drawloom
