@@ -24,6 +24,14 @@ auto Facts::and_nonnegative(const std::vector<Form>& forms, bool contradiction) 
   body->contradiction = body->contradiction || contradiction;
   body->added = forms;
   for (const auto& f : forms) tighten(*body, f);
+  for (const auto& f : forms) {
+    for (const auto& t : f.terms()) {
+      if (!t.atom) continue;
+      for (auto& g : implied_by(t.atom, [&](const Form& h) { return Facts(body).constant_range(h); })) {
+        body->implied.push_back(std::move(g));
+      }
+    }
+  }
   return Facts(std::move(body));
 }
 
@@ -51,12 +59,15 @@ auto Facts::proves(const Cond& c) const -> bool {
          std::all_of(c.terms().begin(), c.terms().end(), [&](const Form& f) { return proves_nonnegative(f); });
 }
 
-auto Facts::range(const Form& f) const -> Range {
-  Range r;
+auto Facts::constant_range(const Form& f) const -> Range {
   int budget = 0;
-  r = Prover(body_.get(), budget).range(f);
+  return Prover(body_.get(), budget).range(f);
+}
+
+auto Facts::range(const Form& f) const -> Range {
+  Range r = constant_range(f);
   if (f.is_constant() || r.is_point()) return r;
-  budget = kRangeBudget;
+  int budget = kRangeBudget;
   r.lo = Prover(body_.get(), budget).lower(f, kDepth, INT64_MAX);
   budget = kRangeBudget;
   if (const auto negated = forms::add_scaled(Form(), f, -1)) {

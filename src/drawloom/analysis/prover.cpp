@@ -178,6 +178,7 @@ void Prover::eliminate(const Form& f, size_t pivot, int depth, int64_t enough, B
   }
   for (const Facts::Body* b = facts_; b; b = b->parent.get()) {
     for (const auto& g : b->added) try_fact(g);
+    for (const auto& g : b->implied) try_fact(g);
   }
   if (t.symbols.size() + (t.atom ? 1 : 0) < 2) return;
   // n*xo: a fact about xo, times n >= 0.
@@ -200,6 +201,13 @@ void Prover::eliminate_with(const Form& f, const Term& pivot, const Form& fact, 
   if (in_fact == INT64_MIN || pivot.factor == INT64_MIN) return;
   const int64_t g = std::gcd(in_fact, pivot.factor);
   const int64_t k = std::abs(in_fact) / g, m = std::abs(pivot.factor) / g;
+  subtract(f, k, fact, m, depth, enough, best);
+  // A sum of facts that share the monomial needs each of them once.
+  if (m > k && !is_enough(best, enough)) subtract(f, 1, fact, 1, depth, enough, best);
+}
+
+/// A bound of f by way of k*f - m*fact.
+void Prover::subtract(const Form& f, int64_t k, const Form& fact, int64_t m, int depth, int64_t enough, Bound& best) {
   const auto scaled = forms::add_scaled(Form(), f, k);
   const auto rest = scaled ? forms::add_scaled(*scaled, fact, -m) : std::nullopt;
   // f >= enough when k*f > k*(enough - 1).
@@ -251,8 +259,7 @@ auto Prover::split(const Form& f, size_t term, int depth, int64_t enough) -> Bou
   return worst;
 }
 
-auto Prover::implied(const Ref<const Atom>& a) -> const std::vector<Form>& {
-  if (const auto hit = implied_.find(a.get()); hit != implied_.end()) return hit->second;
+auto implied_by(const Ref<const Atom>& a, const std::function<Range(const Form&)>& range) -> std::vector<Form> {
   std::vector<Form> out;
   const Form self = form_of({1, {}, a});
   const auto& ops = a->operands;
@@ -279,8 +286,13 @@ auto Prover::implied(const Ref<const Atom>& a) -> const std::vector<Form>& {
     case AtomKind::Choose:
     case AtomKind::Opaque: break;
   }
-  kept_.push_back(self);
-  return implied_.emplace(a.get(), std::move(out)).first->second;
+  return out;
+}
+
+auto Prover::implied(const Ref<const Atom>& a) -> const std::vector<Form>& {
+  if (const auto hit = implied_.find(a.get()); hit != implied_.end()) return hit->second;
+  kept_.push_back(form_of({1, {}, a}));
+  return implied_.emplace(a.get(), implied_by(a, [this](const Form& f) { return range(f); })).first->second;
 }
 
 }  // namespace drawloom

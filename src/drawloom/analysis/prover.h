@@ -11,7 +11,8 @@ namespace drawloom {
 /// A list that grows at its end and shares its front.
 struct Facts::Body {
   std::shared_ptr<const Body> parent;
-  std::vector<Form> added;  ///< each >= 0
+  std::vector<Form> added;    ///< each >= 0
+  std::vector<Form> implied;  ///< what the atoms in `added` carry, each >= 0
   /// Constant bounds of symbols, those of the parents included.
   std::vector<std::pair<SymbolRef, Range>> ranges;
   uint64_t ranged = 0;          ///< bit (id % 64) of the symbols in `ranges`
@@ -20,6 +21,9 @@ struct Facts::Body {
 
 /// Notes the bound that f >= 0 gives when f is about one symbol.
 void tighten(Facts::Body& body, const Form& f);
+
+/// What an atom promises by its kind, as forms >= 0; `range` bounds forms.
+auto implied_by(const Ref<const Atom>& a, const std::function<Range(const Form&)>& range) -> std::vector<Form>;
 
 class Prover {
  public:
@@ -39,6 +43,7 @@ class Prover {
 
   void eliminate(const Form& f, size_t pivot, int depth, int64_t enough, Bound& best);
   void eliminate_with(const Form& f, const Term& pivot, const Form& fact, int depth, int64_t enough, Bound& best);
+  void subtract(const Form& f, int64_t k, const Form& fact, int64_t m, int depth, int64_t enough, Bound& best);
   void factor_out(const Form& f, int depth, Bound& best);
   auto split(const Form& f, size_t term, int depth, int64_t enough) -> Bound;
   auto lower_given(const Cond& holds, const Form& f, int depth, int64_t enough) -> Bound;
