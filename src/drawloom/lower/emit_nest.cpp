@@ -138,7 +138,11 @@ class Emitter {
 
   auto realisation(const TreeNode& node, size_t begin, size_t end, RealisationId what, const RealisationFacts& facts, EmitScope scope) -> Stmt {
     std::vector<std::pair<SymbolRef, Expr>> lets;
-    const auto bind = [&](const SymbolRef& nest_symbol, const Form& value) {
+    const auto bind = [&](const StageLeaf& leaf, const SymbolRef& nest_symbol, const Form& value) {
+      if (uses_own_loops(value, leaf)) {  // a recurrence: the region moves with the stage's own loop
+        scope.moving.insert_or_assign(nest_symbol.get(), value);
+        return;
+      }
       const Form here = scope.form(value);
       if (here.is_constant()) {
         scope.spelled.insert_or_assign(nest_symbol.get(), here);
@@ -153,8 +157,8 @@ class Emitter {
       const auto& leaf = *first_leaf(*node.children[i]);
       for (size_t d = 0; d < leaf.dims.size(); ++d) {
         const RegionDim r = stage_dim_range(nest_, leaf, d, cache_);
-        bind(leaf.dims[d].base, r.lo);
-        bind(leaf.dims[d].whole, r.extent());
+        bind(leaf, leaf.dims[d].base, r.lo);
+        bind(leaf, leaf.dims[d].whole, r.extent());
       }
       Stmt body = loop_or_stage(*node.children[i], leaf, scope);
       if (nest_.func(what).nontemporal && !inside_parallel_) body = make_block({body, store_fence()});
@@ -165,6 +169,10 @@ class Emitter {
     if (!when.is_always()) body = make_if(to_expr(when), body);
     for (auto it = lets.rbegin(); it != lets.rend(); ++it) body = let_stmt(it->first, it->second, body);
     return body;
+  }
+
+  static auto uses_own_loops(const Form& f, const StageLeaf& leaf) -> bool {
+    return std::any_of(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& l) { return uses_symbol(f, l.id.get()); });
   }
 
   static auto here(const When& when, const EmitScope& scope) -> When {

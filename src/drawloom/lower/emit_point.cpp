@@ -17,7 +17,7 @@ class PointEmitter;
 /// Rewrites the expressions of one definition under one assignment of its dimensions.
 class Inliner : public Rewriter<Inliner> {
  public:
-  Inliner(PointEmitter& point, const FunctionDef& owner, Substitution at) : point_(point), owner_(owner), at_(std::move(at)) {}
+  Inliner(PointEmitter& point, Substitution at) : point_(point), at_(std::move(at)) {}
   auto on(const VarRef& v, const Expr& self) -> Expr {
     const auto it = at_.find(v.symbol.get());
     return it == at_.end() ? self : it->second;
@@ -26,7 +26,6 @@ class Inliner : public Rewriter<Inliner> {
 
  private:
   PointEmitter& point_;
-  const FunctionDef& owner_;
   Substitution at_;
 };
 
@@ -34,12 +33,7 @@ class PointEmitter {
  public:
   PointEmitter(const Nest& nest, const EmitScope& scope) : nest_(nest), scope_(scope), fma_(nest.target.has_fma()) {}
 
-  auto values(const FunctionDef& f, int stage, const Substitution& at) -> ExprList {
-    return Inliner(*this, f, at).rewrite(f.stage(stage).values_for(fma_));
-  }
-  auto subscripts(const FunctionDef& f, int stage, const Substitution& at) -> ExprList {
-    return Inliner(*this, f, at).rewrite(f.stage(stage).lhs);
-  }
+  auto rewrite(const ExprList& written, const Substitution& at) -> ExprList { return Inliner(*this, at).rewrite(written); }
 
   /// Component `component` of Func `func` at `coords`.
   auto access(const FunctionDef& f, int component, const ExprList& coords, const Loc& loc) -> Expr {
@@ -78,7 +72,7 @@ class PointEmitter {
       if (key.func == &f && same(key.coords, coords)) return values[static_cast<size_t>(component)];
     Substitution at;
     for (size_t d = 0; d < coords.size(); ++d) at[f.args[d].get()] = coords[d];
-    const ExprList result = values(f, 0, at);
+    const ExprList result = rewrite(f.pure.values_for(fma_), at);
     memo_[h].emplace_back(Key{&f, coords}, result);
     return result[static_cast<size_t>(component)];
   }
@@ -96,8 +90,23 @@ class PointEmitter {
 };
 
 auto Inliner::on(const Access& a, const Expr& self) -> Expr {
-  (void)owner_;
   return point_.access(function_of(a), a.component, rewrite(a.args), self.loc());
+}
+
+}  // namespace
+
+namespace {
+
+/// A recurrence starts by a choice whose other side reads steps that do not exist: the choice becomes a branch.
+auto starting_choice(const FunctionDef& f, int stage, const ExprList& values) -> Expr {
+  if (f.ordered_dim < 0 || stage != 0) return {};
+  Expr condition;
+  for (const auto& v : values) {
+    const auto* s = v.as<Select>();
+    if (!s || (condition && !equal(condition, s->condition))) return {};
+    condition = s->condition;
+  }
+  return condition;
 }
 
 }  // namespace
@@ -110,23 +119,32 @@ auto emit_point(const Nest& nest, const StageLeaf& leaf, const EmitScope& scope,
   for (const auto& [symbol, value] : at) map[symbol] = value;
 
   PointEmitter point(nest, scope);
-  const ExprList coords = point.subscripts(*f.def, leaf.stage, map);
-  ExprList values = point.values(*f.def, leaf.stage, map);
+  const ExprList coords = point.rewrite(def.lhs, map);
   const ExprList slots = point.slots(storage, coords);
   const ExprList origin = storage.is_argument ? ExprList{} : coords;
 
   // Several components are assigned at once: all values are computed before the first store.
-  std::vector<SymbolRef> names;
-  if (values.size() > 1)
-    for (size_t c = 0; c < values.size(); ++c) names.push_back(make_symbol(SymbolKind::Let, str("{}.{}", f.name(), c), values[c].type(), def.loc));
-  StmtList stores;
-  for (size_t c = 0; c < values.size(); ++c) {
-    const Expr value = names.empty() ? values[c] : var_ref(names[c], def.loc);
-    stores.push_back(store(storage.buffers[c], slots, value, {}, origin, f.nontemporal, def.loc));
-  }
-  Stmt out = make_block(std::move(stores), def.loc);
-  for (size_t c = names.size(); c-- > 0;) out = let_stmt(names[c], values[c], out, def.loc);
-  return out;
+  const auto assign = [&](const ExprList& written) -> Stmt {
+    const ExprList values = point.rewrite(written, map);
+    std::vector<SymbolRef> names;
+    if (values.size() > 1)
+      for (size_t c = 0; c < values.size(); ++c) names.push_back(make_symbol(SymbolKind::Let, str("{}.{}", f.name(), c), values[c].type(), def.loc));
+    StmtList stores;
+    for (size_t c = 0; c < values.size(); ++c) {
+      const Expr value = names.empty() ? values[c] : var_ref(names[c], def.loc);
+      stores.push_back(store(storage.buffers[c], slots, value, {}, origin, f.nontemporal, def.loc));
+    }
+    Stmt out = make_block(std::move(stores), def.loc);
+    for (size_t c = names.size(); c-- > 0;) out = let_stmt(names[c], values[c], out, def.loc);
+    return out;
+  };
+
+  const auto& written = def.values_for(nest.target.has_fma());
+  const Expr start = starting_choice(*f.def, leaf.stage, written);
+  if (!start) return assign(written);
+  ExprList first, later;
+  for (const auto& v : written) first.push_back(v.to<Select>().yes), later.push_back(v.to<Select>().no);
+  return make_if(point.rewrite({start}, map)[0], assign(first), assign(later), def.loc);
 }
 
 }  // namespace drawloom

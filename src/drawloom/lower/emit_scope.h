@@ -19,23 +19,22 @@ struct StorageHere {
 /// A value: inner scopes are copies with more.
 struct EmitScope {
   std::map<const Symbol*, Form> spelled;    ///< loop ids, bases and extents of the nest -> forms over emitted symbols
+  std::map<const Symbol*, Form> moving;     ///< bases and extents that depend on the stage's own loops, in symbols of the nest
   std::map<int, StorageHere> storage;       ///< by Func index
   std::vector<const Clip*> dropped;         ///< clips that hold here (steady state)
 
-  auto form(const Form& f) const -> Form {
-    return substitute(f, [&](const SymbolRef& s) -> std::optional<Form> {
-      const auto it = spelled.find(s.get());
-      if (it == spelled.end()) return {};
-      return it->second;
-    });
-  }
+  auto form(const Form& f) const -> Form { return substitute(f, spelling()); }
   auto expr(const Form& f) const -> Expr { return to_expr(form(f)); }
-  auto cond(const Cond& c) const -> Cond {
-    return substitute(c, [&](const SymbolRef& s) -> std::optional<Form> {
+  auto cond(const Cond& c) const -> Cond { return substitute(c, spelling()); }
+
+ private:
+  auto spelling() const -> FormMap {
+    return [this](const SymbolRef& s) -> std::optional<Form> {
+      if (const auto it = moving.find(s.get()); it != moving.end()) return form(it->second);
       const auto it = spelled.find(s.get());
       if (it == spelled.end()) return {};
       return it->second;
-    });
+    };
   }
 };
 

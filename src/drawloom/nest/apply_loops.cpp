@@ -44,6 +44,13 @@ auto with_node(const Nest& nest, const TreePath& path, TreeRef node) -> Nest {
   return out;
 }
 
+auto serial_node(std::string name, Form extent, PartitionMode partition, const Loc& loc) -> LoopNode {
+  LoopNode n;
+  n.id = make_symbol(SymbolKind::Loop, std::move(name), kIndex, loc);
+  n.extent = std::move(extent), n.partition = partition, n.loc = loc;
+  return n;
+}
+
 auto serial_loop(const Nest& nest, const SymbolRef& id, std::string_view name, const Loc& loc) -> Result<Located> {
   const auto at = find_loop(nest.tree, id);
   const auto& loop = *at->node->as<LoopNode>();
@@ -123,8 +130,8 @@ auto split_stage(const Nest& nest, const Split& s, RealisationId id, int stage, 
   const auto& loop = *loop_at.node->as<LoopNode>();
   DRAWLOOM_TRY(const SplitShape shape, split_shape(nest, s, loop, nest.func(id), loc));
 
-  LoopNode outer{make_symbol(SymbolKind::Loop, s.outer, kIndex, loc), ForKind::Serial, ceil_div(loop.extent, shape.factor), loop.partition, loc};
-  LoopNode inner{make_symbol(SymbolKind::Loop, s.inner, kIndex, loc), ForKind::Serial, shape.factor, loop.partition, loc};
+  const auto outer = serial_node(s.outer, ceil_div(loop.extent, shape.factor), loop.partition, loc);
+  const auto inner = serial_node(s.inner, shape.factor, loop.partition, loc);
   const Form index = shape.factor * Form(outer.id) + Form(inner.id);
   const int dim = dim_of_loop(leaf, old);
   replace_loop(leaf, old, index);
@@ -163,7 +170,7 @@ auto fuse_stage(const Nest& nest, const Fuse& s, RealisationId id, int stage, co
   }
   const auto& a = *inner_at.node->as<LoopNode>();
   const auto& b = *outer_at.node->as<LoopNode>();
-  LoopNode fused{make_symbol(SymbolKind::Loop, s.fused, kIndex, loc), ForKind::Serial, a.extent * b.extent, PartitionMode::automatic, loc};
+  const auto fused = serial_node(s.fused, a.extent * b.extent, PartitionMode::automatic, loc);
   replace_loop(leaf, inner, floor_mod(Form(fused.id), a.extent));
   replace_loop(leaf, outer, floor_div(Form(fused.id), a.extent));
   const auto name = std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == outer; });

@@ -29,6 +29,8 @@ class NestPrinter {
       for (const auto& c : n.children) node(*c, depth + 1);
     } else if (const auto* store = n.as<StoreNode>()) {
       storage(*store, depth);
+    } else if (const auto* ring = n.as<ChannelNode>()) {
+      channel(*ring, depth);
     } else if (const auto* leaf = n.as<StageLeaf>()) {
       stage(*leaf, depth);
     } else if (const auto* branch = n.as<BranchNode>()) {
@@ -47,7 +49,23 @@ class NestPrinter {
       case ForKind::Vectorized: word = "vectorized "; break;
       case ForKind::Unrolled: word = "unrolled "; break;
     }
+    if (loop.level != GroupLevel::None) word = str("{} ", level_name(loop.level));
     return str("{}for {} < {}", word, loop.id->name, resolve(nest_, loop.extent, cache_));
+  }
+
+  void channel(const ChannelNode& c, int depth) {
+    std::vector<std::string> parts;
+    Form bytes(0);
+    for (const auto& id : c.what) {
+      Form elements(1);
+      for (const auto& d : realisation_facts(nest_, id, cache_).need.dims) elements = elements * d.cover;
+      int64_t width = 0;
+      for (const auto& t : nest_.func(id).def->types) width += t.bytes();
+      bytes = bytes + elements * Form(width);
+      parts.push_back(nest_.func(id).name());
+    }
+    line(depth, str("channel {} of {} along {}: slots {}, window {}, put by {} ({} bytes an iteration), read by {}, lookahead {}", c.name,
+                    join(parts, " "), c.along->name, c.slots, c.window, c.writer, bytes, c.reader, c.slots - c.window));
   }
 
   void storage(const StoreNode& s, int depth) {
@@ -62,10 +80,8 @@ class NestPrinter {
   void dim_line(int depth, const GraphFunc& f, const StoreNode& s, const RealisationFacts& facts, size_t d) {
     const auto& need = facts.need.dims[d];
     std::string text = str("{}: need {} .. {}, cover {}", f.def->args[d]->name, need.lo, need.hi, need.cover);
-    if (const auto* slide = facts.slide_of(static_cast<int>(d))) {
-      const auto& fresh = facts.computed.dims[d];
-      text += str(", new {} .. {}", fresh.lo, fresh.hi);
-      (void)slide;
+    if (facts.slide_of(static_cast<int>(d))) {
+      text += str(", new {} .. {}", facts.computed.dims[d].lo, facts.computed.dims[d].hi);
     }
     if (facts.store_site != facts.compute_site)
       text += str(", stored {} .. {}", facts.stored.dims[d].lo, facts.stored.dims[d].hi);
@@ -95,6 +111,7 @@ class NestPrinter {
       dims.push_back(str("{} = {}", d.var->name, base + resolve(nest_, d.rel, cache_)));
     }
     text += dims.empty() ? "" : str(" at {}", join(dims, ", "));
+    if (!leaf.role.empty()) text += str(" on {}", leaf.role);
     for (const auto& c : leaf.clips) text += str(" [{} < {}]", c.index, resolve(nest_, c.limit, cache_));
     line(depth, text);
   }

@@ -437,8 +437,21 @@ void apply_dim_decisions(const Nest& nest, const GraphFunc& f, Region& region) {
 
 }  // namespace
 
-auto facts_at(const Nest& nest, const Site& site, QueryCache& cache) -> Facts {
+/// Conditions of the branches around the site.
+static auto branch_facts(const Nest& nest, const Site& site) -> Facts {
   Facts facts;
+  if (!site) return facts;
+  const TreeNode* n = nest.tree.get();
+  const auto located = find_loop(nest.tree, site);
+  for (const int i : located->path) {
+    if (const auto* branch = n->as<BranchNode>(); branch && i == 0) facts = facts.with(branch->condition);
+    n = n->children[static_cast<size_t>(i)].get();
+  }
+  return facts;
+}
+
+auto facts_at(const Nest& nest, const Site& site, QueryCache& cache) -> Facts {
+  Facts facts = branch_facts(nest, site);
   for (const auto* loop : loops_to(nest, site)) {
     const Form last = resolve(nest, loop->extent, cache) - 1;
     facts = may_warm_up(nest, loop->id) ? facts.with(Cond::less_equal(Form(loop->id), last)) : facts.with_range(loop->id, Form(0), last);
@@ -476,6 +489,7 @@ auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) 
   facts.need = need_at(nest, what, facts.compute_site, cache);
   facts.stored = facts.store_site == facts.compute_site ? facts.need : need_at(nest, what, facts.store_site, cache);
   find_slides(nest, what, place, facts, cache);
+  if (!nest.func(what).self_subscripts[0].empty()) order_region(nest, what, place, facts);
   return cache.realisations.emplace(key, Ref<const RealisationEntry>(entry)).first->second->facts;
 }
 

@@ -46,4 +46,7 @@ auto stage_dim_range(const Nest& nest, const StageLeaf& leaf, size_t dim, QueryC
 /// Finds the slides of `facts` (store and compute site, need, stored are set) and sets computed and window.
 void find_slides(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache);
 
+/// A Func with an ordered dimension: computed and stored regions from its cone.
+void order_region(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts);
+
 }  // namespace drawloom

@@ -50,6 +50,19 @@ void leaves_below(const TreeNode& node, std::vector<const StageLeaf*>& out) {
 
 }  // namespace
 
+auto level_name(GroupLevel level) -> std::string_view {
+  switch (level) {
+    case GroupLevel::None: return "";
+    case GroupLevel::Cluster: return "cluster";
+    case GroupLevel::Block: return "block";
+    case GroupLevel::Warpgroup: return "warpgroup";
+    case GroupLevel::Warp: return "warp";
+    case GroupLevel::Lane: return "lane";
+    case GroupLevel::Thread: return "thread";
+  }
+  return "";
+}
+
 auto at_path(const TreeRef& root, const TreePath& path) -> const TreeNode* {
   const TreeNode* n = root.get();
   for (int i : path) n = n->children[static_cast<size_t>(i)].get();

@@ -20,10 +20,15 @@ struct RealisationId {
   friend auto operator<=>(const RealisationId&, const RealisationId&) = default;
 };
 
+/// Whose members the iterations of a bound loop are (design section 6).
+enum class GroupLevel : uint8_t { None, Cluster, Block, Warpgroup, Warp, Lane, Thread };
+auto level_name(GroupLevel level) -> std::string_view;
+
 /// id = 0 .. extent - 1. Belongs to no stage: stages below name it (StageLeaf::loops).
 struct LoopNode {
   SymbolRef id;
   ForKind how = ForKind::Serial;
+  GroupLevel level = GroupLevel::None;
   Form extent;  ///< over constants, runtime symbols, `whole` symbols of stages and outer loop ids
   PartitionMode partition = PartitionMode::automatic;
   Loc loc;
@@ -41,6 +46,17 @@ struct StoreNode {
     Loc loc;
   };
   std::vector<Fold> folds;
+  Loc loc;
+};
+
+/// The storage of `what` (stored just before) is a ring between two agents: the writer is up to slots - window iterations of
+/// `along` ahead of the reader, which holds `window` slots. Counts, bytes and parities are queries, never fields.
+struct ChannelNode {
+  std::string name;
+  std::vector<RealisationId> what;
+  SymbolRef along;
+  int64_t slots = 1, window = 1;
+  std::string writer, reader;  ///< roles
   Loc loc;
 };
 
@@ -82,6 +98,7 @@ struct StageLeaf {
   std::vector<Clip> clips;
   std::vector<Demand> demands;
   std::vector<NamedLoop> loops;
+  std::string role;  ///< empty: all threads of its owner
 };
 
 /// Children: [then] or [then, otherwise], each a GroupNode. `condition` is a fact below `then`.
@@ -95,7 +112,7 @@ struct GroupNode {};
 struct TreeNode;
 using TreeRef = Ref<const TreeNode>;
 struct TreeNode : RefCounted {
-  std::variant<GroupNode, LoopNode, StoreNode, StageLeaf, BranchNode> data;
+  std::variant<GroupNode, LoopNode, StoreNode, ChannelNode, StageLeaf, BranchNode> data;
   std::vector<TreeRef> children;
 
   template <typename T>

@@ -1,0 +1,83 @@
+#include <algorithm>
+
+#include "drawloom/nest/region_box.h"
+
+// Ordered dimensions. A Func that reads itself at smaller t is a slide whose producer is the Func itself: what step t needs
+// of step t - k is the need at t widened by the self accesses. Per unit of distance along t and per other dimension that is an
+// interval, the cone:
+//
+//   u(x, t) = select(t == 0, f(x), u(x - 1, t - 1) + u(x + 1, t - 1)), read at t = T over [0, n - 1]
+//     cone of x      [-1, 1]
+//     step t         x in [0 - (T - t), n - 1 + (T - t)]
+//     window of t    2 (largest self distance + 1)
+//
+// The region of a step is therefore a Form over the stage's own t loop.
+
+namespace drawloom {
+namespace {
+
+struct Cone {
+  std::vector<int64_t> lo, hi;  ///< per dimension, per unit of distance; 0 for the ordered one
+  int64_t reach = 1;            ///< largest self distance
+};
+
+auto floor_ratio(int64_t a, int64_t b) -> int64_t { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+
+/// Nothing where a self access is not at a constant offset.
+auto cone_of(const GraphFunc& f) -> std::optional<Cone> {
+  const auto t = static_cast<size_t>(f.def->ordered_dim);
+  Cone cone;
+  cone.lo.assign(f.def->args.size(), 0), cone.hi = cone.lo;
+  for (const auto& subscripts : f.self_subscripts[0]) {
+    const auto distance = (Form(f.def->args[t]) - subscripts[t]).as_constant();
+    if (!distance || *distance < 1) return {};
+    cone.reach = std::max(cone.reach, *distance);
+    for (size_t d = 0; d < subscripts.size(); ++d) {
+      if (d == t) continue;
+      const auto offset = (subscripts[d] - Form(f.def->args[d])).as_constant();
+      if (!offset) return {};
+      cone.lo[d] = std::min(cone.lo[d], floor_ratio(*offset, *distance));
+      cone.hi[d] = std::max(cone.hi[d], -floor_ratio(-*offset, *distance));
+    }
+  }
+  return cone;
+}
+
+auto widened(const RegionDim& r, const Form& distance, int64_t lo, int64_t hi) -> RegionDim {
+  return {r.lo + Form(lo) * distance, r.hi + Form(hi) * distance, r.free_hi + Form(hi) * distance, r.cover + Form(hi - lo) * distance};
+}
+
+}  // namespace
+
+void order_region(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts) {
+  const auto& f = nest.func(what);
+  const auto cone = cone_of(f);
+  DRAWLOOM_CHECK(cone.has_value(), "{} has no cone along its ordered dimension", f.name());
+  const auto t = static_cast<size_t>(f.def->ordered_dim);
+  const auto& leaf = *place.leaves.front().node->as<StageLeaf>();
+  const Form first = to_form(f.def->ordered_first);
+  const Form last = facts.need.dims[t].hi;
+
+  const auto over = [&](Region& r, const Form& step) {
+    const RegionDim need_t = r.dims[t];
+    r.dims[t] = {first, need_t.hi, need_t.free_hi, need_t.free_hi - first + 1};
+    for (size_t d = 0; d < r.dims.size(); ++d)
+      if (d != t) r.dims[d] = widened(r.dims[d], last - step, cone->lo[d], cone->hi[d]);
+  };
+  Slide slide;
+  slide.dim = f.def->ordered_dim;
+  Form value = first;
+  for (const auto& d : leaf.dims)
+    if (d.var == f.def->args[t]) value = first + d.rel;
+  for (const auto& l : leaf.loops)
+    if (uses_symbol(value, l.id.get())) slide.chain.push_back(l.id);
+  slide.previous_hi = value - 1;
+  slide.not_first = Cond::nonnegative(value - first - 1);
+
+  over(facts.computed, value);
+  over(facts.stored, first);
+  facts.slides = {slide};
+  facts.window[t] = cone->reach + 1;
+}
+
+}  // namespace drawloom
