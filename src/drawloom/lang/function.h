@@ -36,18 +36,21 @@ struct Definition {
   auto values_for(bool has_fma) const -> const ExprList& { return has_fma ? contracted : values; }
 };
 
-/// A step as the fluent API recorded it: order is restored later (steps/record.h).
+/// A step as the fluent API recorded it: order is restored later (order_recorded of steps/schedule.h), and names are those
+/// that the Funcs have in the Pipeline by then.
 struct RecordedStep {
   Step step;
   Loc loc;
+  uint64_t target = 0;  ///< compute_at, store_at: `id` of the Func whose loop is named
 };
 
-/// Identity and meaning of one Func. Built by lang::Func only; frozen once a Pipeline was made of it.
+/// Identity and meaning of one Func. Built by lang::Func only; frozen (no more definitions; steps may still be recorded)
+/// once another Func or a Pipeline uses it.
 struct FunctionDef : FuncDecl {
   using FuncDecl::FuncDecl;
   std::vector<SymbolRef> args;   ///< kind Var, one per dimension; names are unique within the Func
   std::vector<Type> types;       ///< one per component
-  Definition pure;               ///< lhs empty: not defined yet
+  Definition pure;               ///< values empty: not defined yet
   std::vector<Definition> updates;
   /// Dimension that is ordered (a recurrence along it), or -1; its first step is `ordered_first`.
   int ordered_dim = -1;
@@ -55,7 +58,13 @@ struct FunctionDef : FuncDecl {
   std::vector<RecordedStep> recorded;
   Loc loc;
   bool frozen = false;
+  Loc frozen_at;               ///< where it was used
+  bool auto_named = false;     ///< the user gave no name: `name` may change until a Pipeline is made
+  bool name_settled = false;   ///< a Pipeline was made of it: the name stays
 
+  int declared_rank = -1;        ///< of a Func declared with its types before its definition; -1: not said
+
+  auto defined() const -> bool { return !pure.values.empty(); }
   auto rank() const -> int { return static_cast<int>(args.size()); }
   auto components() const -> int { return static_cast<int>(types.size()); }
   auto stages() const -> int { return 1 + static_cast<int>(updates.size()); }
