@@ -1,0 +1,256 @@
+/// The operators of ir/ops.def on LLVM values of any number of lanes. No instruction carries a flag that would let LLVM
+/// change results: no nsw on data, no fast-math flags, no contraction.
+
+#include <cmath>
+
+#include "drawloom/codegen/llvm/emitter.h"
+#include "drawloom/ir/build.h"
+#include "drawloom/support/check.h"
+
+namespace drawloom::codegen {
+namespace {
+
+namespace intrinsic = llvm::Intrinsic;
+
+/// The constant in every lane, or null.
+auto constant_lanes(Value* v) -> const llvm::APInt* {
+  if (const auto* c = llvm::dyn_cast<llvm::ConstantInt>(v)) return &c->getValue();
+  const auto* c = llvm::dyn_cast<llvm::Constant>(v);
+  if (!c || !c->getType()->isVectorTy()) return nullptr;
+  const auto* same = llvm::dyn_cast_or_null<llvm::ConstantInt>(c->getSplatValue());
+  return same ? &same->getValue() : nullptr;
+}
+
+}  // namespace
+
+auto FunctionEmitter::integer(Type t, int64_t v) -> llvm::Constant* {
+  const llvm::APInt bits(t.bits, static_cast<uint64_t>(v), /*isSigned=*/true, /*implicitTrunc=*/true);
+  return llvm::ConstantInt::get(m_.value_type(t), bits);
+}
+
+auto FunctionEmitter::real(Type t, double v) -> llvm::Constant* {
+  const llvm::APFloat f = t.bits == 32 ? llvm::APFloat(static_cast<float>(v)) : llvm::APFloat(v);
+  return llvm::ConstantFP::get(m_.value_type(t), f);
+}
+
+auto FunctionEmitter::emit_cast(Type to, Type from, Value* v) -> Value* {
+  llvm::Type* type = m_.value_type(to);
+  if (to.is_bool()) {
+    llvm::Constant* zero = llvm::Constant::getNullValue(v->getType());
+    return from.is_float() ? b_.CreateFCmpUNE(v, zero) : b_.CreateICmpNE(v, zero);
+  }
+  if (from.is_float()) return to.is_float() ? b_.CreateFPCast(v, type) : float_to_int(to, from, v);
+  if (to.is_float()) return is_signed(from) ? b_.CreateSIToFP(v, type) : b_.CreateUIToFP(v, type);
+  return b_.CreateIntCast(v, type, is_signed(from));
+}
+
+/// Truncates and saturates. Where the bounds are exact in the float type, clamping there is cheapest; its comparisons
+/// send a NaN to a bound, so that the conversion never sees one.
+auto FunctionEmitter::float_to_int(Type to, Type from, Value* v) -> Value* {
+  llvm::Type* type = m_.value_type(to);
+  if (to.bits >= (from.bits == 32 ? 32 : 64)) {
+    return b_.CreateIntrinsic(is_signed(to) ? intrinsic::fptosi_sat : intrinsic::fptoui_sat, {type, v->getType()}, {v});
+  }
+  const double high = std::ldexp(1.0, to.bits - is_signed(to)) - 1, low = is_signed(to) ? -std::ldexp(1.0, to.bits - 1) : 0;
+  Value *max = real(from, high), *min = real(from, low);
+  v = b_.CreateSelect(b_.CreateFCmpOLT(v, max), v, max);
+  v = b_.CreateSelect(b_.CreateFCmpOGT(v, min), v, min);
+  if (to.bits == 32) return is_signed(to) ? b_.CreateFPToSI(v, type) : b_.CreateFPToUI(v, type);
+  return b_.CreateTrunc(b_.CreateFPToSI(v, m_.value_type(int_type(32).with_lanes(to.lanes))), type);
+}
+
+auto FunctionEmitter::emit_unary(const Unary& n) -> Value* {
+  Value* a = value(n.a);
+  switch (n.op) {
+    case UnaryOp::Neg: return n.type.is_float() ? b_.CreateFNeg(a) : b_.CreateNeg(a);
+    case UnaryOp::Not:
+    case UnaryOp::BitNot: return b_.CreateNot(a);
+  }
+  return nullptr;
+}
+
+auto FunctionEmitter::emit_binary(const Binary& n) -> Value* {
+  if (is_compare(n.op)) return emit_compare(n);
+  Value *a = value(n.a), *b = value(n.b);
+  return n.type.is_float() ? float_binary(n.op, n.type, a, b) : integer_binary(n.op, n.type, a, b);
+}
+
+auto FunctionEmitter::integer_binary(BinaryOp op, Type t, Value* a, Value* b) -> Value* {
+  switch (op) {
+    case BinaryOp::Add: return b_.CreateAdd(a, b);
+    case BinaryOp::Sub: return b_.CreateSub(a, b);
+    case BinaryOp::Mul: return b_.CreateMul(a, b);
+    case BinaryOp::Div: return floor_divide(t, a, b, false);
+    case BinaryOp::Mod: return floor_divide(t, a, b, true);
+    case BinaryOp::Min: return min_max(false, t, a, b);
+    case BinaryOp::Max: return min_max(true, t, a, b);
+    case BinaryOp::BitAnd:
+    case BinaryOp::And: return b_.CreateAnd(a, b);
+    case BinaryOp::BitOr:
+    case BinaryOp::Or: return b_.CreateOr(a, b);
+    case BinaryOp::BitXor: return b_.CreateXor(a, b);
+    case BinaryOp::Shl: return shift(t, a, b, true);
+    case BinaryOp::Shr: return shift(t, a, b, false);
+    case BinaryOp::EQ:
+    case BinaryOp::NE:
+    case BinaryOp::LT:
+    case BinaryOp::LE:
+    case BinaryOp::GT:
+    case BinaryOp::GE: return compare(op, t, a, b);
+  }
+  return nullptr;
+}
+
+auto FunctionEmitter::float_binary(BinaryOp op, Type t, Value* a, Value* b) -> Value* {
+  switch (op) {
+    case BinaryOp::Add: return b_.CreateFAdd(a, b);
+    case BinaryOp::Sub: return b_.CreateFSub(a, b);
+    case BinaryOp::Mul: return b_.CreateFMul(a, b);
+    case BinaryOp::Div: return b_.CreateFDiv(a, b);
+    case BinaryOp::Mod: {
+      Value* floor = b_.CreateUnaryIntrinsic(intrinsic::floor, b_.CreateFDiv(a, b));
+      return b_.CreateFSub(a, b_.CreateFMul(b, floor));
+    }
+    case BinaryOp::Min: return min_max(false, t, a, b);
+    case BinaryOp::Max: return min_max(true, t, a, b);
+    case BinaryOp::EQ:
+    case BinaryOp::NE:
+    case BinaryOp::LT:
+    case BinaryOp::LE:
+    case BinaryOp::GT:
+    case BinaryOp::GE: return compare(op, t, a, b);
+    case BinaryOp::BitAnd:
+    case BinaryOp::BitOr:
+    case BinaryOp::BitXor:
+    case BinaryOp::Shl:
+    case BinaryOp::Shr:
+    case BinaryOp::And:
+    case BinaryOp::Or: break;
+  }
+  DRAWLOOM_CHECK(false, "codegen: {} of {}", op_text(op), t);
+  return nullptr;
+}
+
+auto FunctionEmitter::min_max(bool max, Type t, Value* a, Value* b) -> Value* {
+  // Exactly minps and maxps: the second operand when one is NaN or both are zeros.
+  if (t.is_float()) return b_.CreateSelect(max ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b);
+  if (is_signed(t)) return b_.CreateBinaryIntrinsic(max ? intrinsic::smax : intrinsic::smin, a, b);
+  return b_.CreateBinaryIntrinsic(max ? intrinsic::umax : intrinsic::umin, a, b);
+}
+
+auto FunctionEmitter::compare(BinaryOp op, Type t, Value* a, Value* b) -> Value* {
+  using P = llvm::CmpInst::Predicate;
+  struct Row {
+    BinaryOp op;
+    P on_float, on_signed, on_unsigned;
+  };
+  static constexpr Row kRows[] = {
+      {BinaryOp::EQ, P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ},   {BinaryOp::NE, P::FCMP_UNE, P::ICMP_NE, P::ICMP_NE},
+      {BinaryOp::LT, P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT}, {BinaryOp::LE, P::FCMP_OLE, P::ICMP_SLE, P::ICMP_ULE},
+      {BinaryOp::GT, P::FCMP_OGT, P::ICMP_SGT, P::ICMP_UGT}, {BinaryOp::GE, P::FCMP_OGE, P::ICMP_SGE, P::ICMP_UGE}};
+  for (const Row& row : kRows) {
+    if (row.op != op) continue;
+    return b_.CreateCmp(t.is_float() ? row.on_float : is_signed(t) ? row.on_signed : row.on_unsigned, a, b);
+  }
+  DRAWLOOM_CHECK(false, "codegen: {} is no comparison", op_text(op));
+  return nullptr;
+}
+
+/// The remainder is never negative, and x/0 = x%0 = 0. For signed types with s = the sign of a in all bits:
+/// floor(a / |b|) = ((a ^ s) / |b|) ^ s, because ~x turns rounding down into rounding up. The division is of numbers
+/// without sign and below 2^(bits-1), so it has no overflow case (INT_MIN/-1 wraps in the last negation) and, for a
+/// constant b, is a multiplication and a shift.
+auto FunctionEmitter::floor_divide(Type t, Value* a, Value* b, bool remainder) -> Value* {
+  const llvm::APInt* constant = constant_lanes(b);
+  llvm::Constant* zero = llvm::Constant::getNullValue(b->getType());
+  if (constant && constant->isZero()) return zero;
+  // A lane of garbage may hold a value that LLVM calls undefined, and dividing by that is undefined behaviour.
+  if (!constant) b = b_.CreateFreeze(b);
+  Value* b_is_zero = constant ? nullptr : b_.CreateICmpEQ(b, zero);
+  Value* magnitude = is_signed(t) ? b_.CreateBinaryIntrinsic(intrinsic::abs, b, b_.getFalse()) : b;
+  if (b_is_zero) magnitude = b_.CreateSelect(b_is_zero, llvm::ConstantInt::get(b->getType(), 1), magnitude);
+  Value* quotient;
+  if (is_signed(t)) {
+    Value* sign = b_.CreateAShr(a, llvm::ConstantInt::get(a->getType(), t.bits - 1u));
+    quotient = b_.CreateXor(b_.CreateUDiv(b_.CreateXor(a, sign), magnitude), sign);
+  } else {
+    quotient = b_.CreateUDiv(a, magnitude);
+  }
+  Value* result = quotient;
+  if (remainder) {
+    result = b_.CreateSub(a, b_.CreateMul(quotient, magnitude));
+  } else if (is_signed(t)) {
+    result = b_.CreateSelect(b_.CreateICmpSLT(b, zero), b_.CreateNeg(quotient), quotient);
+  }
+  return b_is_zero ? b_.CreateSelect(b_is_zero, zero, result) : result;
+}
+
+/// By an amount that is taken as unsigned: beyond the width gives 0, or the sign fill.
+auto FunctionEmitter::shift_one_way(Type t, Value* a, Value* n, bool left) -> Value* {
+  llvm::Type* type = a->getType();
+  Value* inside = b_.CreateICmpULT(n, llvm::ConstantInt::get(type, t.bits, false));
+  if (!left && is_signed(t)) {
+    return b_.CreateAShr(a, b_.CreateSelect(inside, n, llvm::ConstantInt::get(type, t.bits - 1u)));
+  }
+  Value* shifted = left ? b_.CreateShl(a, n) : b_.CreateLShr(a, n);
+  return b_.CreateSelect(inside, shifted, llvm::Constant::getNullValue(type));
+}
+
+auto FunctionEmitter::shift(Type t, Value* a, Value* n, bool left) -> Value* {
+  if (!is_signed(t)) return shift_one_way(t, a, n, left);
+  const llvm::APInt* constant = constant_lanes(n);
+  if (constant && !constant->isNegative()) return shift_one_way(t, a, n, left);
+  Value* other_way = shift_one_way(t, a, b_.CreateNeg(n), !left);
+  if (constant) return other_way;
+  Value* negative = b_.CreateICmpSLT(n, llvm::Constant::getNullValue(n->getType()));
+  return b_.CreateSelect(negative, other_way, shift_one_way(t, a, n, left));
+}
+
+auto FunctionEmitter::emit_call(const Call& n) -> Value* {
+  std::vector<Value*> args;
+  for (const Expr& e : n.args) args.push_back(value(e));
+  const Type t = n.args[0].type();
+  switch (n.function) {
+    case Intrinsic::Abs:
+      if (t.is_float()) return b_.CreateUnaryIntrinsic(intrinsic::fabs, args[0]);
+      return is_signed(t) ? b_.CreateBinaryIntrinsic(intrinsic::abs, args[0], b_.getFalse()) : args[0];
+    case Intrinsic::Absd:
+      if (t.is_float()) return b_.CreateUnaryIntrinsic(intrinsic::fabs, b_.CreateFSub(args[0], args[1]));
+      return b_.CreateSub(min_max(true, t, args[0], args[1]), min_max(false, t, args[0], args[1]));
+    case Intrinsic::Fma: return b_.CreateIntrinsic(intrinsic::fma, {args[0]->getType()}, args);
+    case Intrinsic::Floor: return b_.CreateUnaryIntrinsic(intrinsic::floor, args[0]);
+    case Intrinsic::Ceil: return b_.CreateUnaryIntrinsic(intrinsic::ceil, args[0]);
+    case Intrinsic::Round: return b_.CreateUnaryIntrinsic(intrinsic::roundeven, args[0]);
+    case Intrinsic::Trunc: return b_.CreateUnaryIntrinsic(intrinsic::trunc, args[0]);
+    case Intrinsic::Sqrt: return b_.CreateUnaryIntrinsic(intrinsic::sqrt, args[0]);
+    case Intrinsic::Exp: return libm_call("exp", t, args);
+    case Intrinsic::Log: return libm_call("log", t, args);
+    case Intrinsic::Pow: return libm_call("pow", t, args);
+    case Intrinsic::Sin: return libm_call("sin", t, args);
+    case Intrinsic::Cos: return libm_call("cos", t, args);
+    case Intrinsic::IsNan: return b_.CreateFCmpUNO(args[0], args[0]);
+  }
+  return nullptr;
+}
+
+/// Lane by lane. LLVM must not know what the function means: it would fold constants with another libm, make x*x of
+/// pow(x, 2), or join sin and cos.
+auto FunctionEmitter::libm_call(const char* name, Type t, const std::vector<Value*>& args) -> Value* {
+  llvm::Type* scalar = m_.scalar_type(t);
+  auto* type = llvm::FunctionType::get(scalar, std::vector<llvm::Type*>(args.size(), scalar), false);
+  llvm::Function* fn = m_.external(std::string(name) + (t.bits == 32 ? "f" : ""), type);
+  fn->setDoesNotAccessMemory();
+  fn->setWillReturn();
+  Value* result = llvm::PoisonValue::get(m_.value_type(t));
+  for (int i = 0; i < t.lanes; i++) {
+    std::vector<Value*> of_lane;
+    for (Value* a : args) of_lane.push_back(t.lanes == 1 ? a : lane(a, i));
+    llvm::CallInst* call = b_.CreateCall(fn, of_lane);
+    call->addFnAttr(llvm::Attribute::NoBuiltin);
+    if (t.lanes == 1) return call;
+    result = b_.CreateInsertElement(result, call, static_cast<uint64_t>(i));
+  }
+  return result;
+}
+
+}  // namespace drawloom::codegen

@@ -1,0 +1,123 @@
+#include "drawloom/codegen/code.h"
+
+#include <chrono>
+
+#include "drawloom/codegen/limits.h"
+#include "drawloom/codegen/llvm/emitter.h"
+#include "drawloom/codegen/llvm/machine.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Object/ArchiveWriter.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace drawloom {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Keeps LLVM's errors; its own handler would end the process.
+struct ErrorKeeper : llvm::DiagnosticHandler {
+  explicit ErrorKeeper(std::string& text) : text_(text) {}
+  auto handleDiagnostics(const llvm::DiagnosticInfo& info) -> bool override {
+    if (info.getSeverity() == llvm::DS_Error) {
+      llvm::raw_string_ostream out(text_);
+      llvm::DiagnosticPrinterRawOStream printer(out);
+      info.print(printer);
+    }
+    return true;
+  }
+
+ private:
+  std::string& text_;
+};
+
+auto unsupported(const std::vector<Diag>& found) -> Diag {
+  Diag first = found.front();
+  for (size_t i = 1; i < found.size(); i++) first = first.with_note(found[i].loc(), found[i].message());
+  return first;
+}
+
+/// A Register buffer that is still memory, or an empty name.
+auto register_in_memory(const llvm::Module& module) -> std::string {
+  for (const llvm::Function& fn : module) {
+    if (fn.isDeclaration()) continue;
+    for (const llvm::Instruction& i : fn.getEntryBlock()) {
+      if (!llvm::isa<llvm::AllocaInst>(i)) continue;
+      const llvm::StringRef name = i.getName();
+      const llvm::StringRef prefix(codegen::kRegisterPrefix.data(), codegen::kRegisterPrefix.size());
+      if (name.starts_with(prefix)) return name.drop_front(prefix.size()).split('.').first.str();
+    }
+  }
+  return {};
+}
+
+auto ns_since(Clock::time_point start) -> int64_t {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+}
+
+auto text_of(const llvm::Module& module) -> std::string {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  module.print(out, nullptr);
+  return text;
+}
+
+/// Our bug if there is one: LLVM's code generator would crash on it.
+void verify_module(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  const bool broken = llvm::verifyModule(module, &out);
+  DRAWLOOM_CHECK(!broken, "codegen made malformed LLVM IR: {}", text);
+}
+
+}  // namespace
+
+auto generate_code(const std::vector<Program>& programs, const Target& target, CodeKind kind, CodegenTimes* times)
+    -> Result<std::string> {
+  const std::vector<Diag> found = find_unsupported(programs, target);
+  if (!found.empty()) return unsupported(found);
+  DRAWLOOM_TRY(const auto machine, codegen::make_target_machine(target));
+  CodegenTimes ignored;
+  CodegenTimes& spent = times ? *times : ignored;
+
+  auto start = Clock::now();
+  std::string errors;
+  llvm::LLVMContext context;
+  context.setDiagnosticHandler(std::make_unique<ErrorKeeper>(errors));
+  llvm::Module module("drawloom", context);
+  module.setTargetTriple(machine->getTargetTriple());
+  module.setDataLayout(machine->createDataLayout());
+  codegen::ModuleEmitter emitter(module, target);
+  for (const Program& p : programs) emitter.emit(p);
+  verify_module(module);
+  spent.build_ns = ns_since(start);
+  if (kind == CodeKind::RawLlvmIr) return text_of(module);
+
+  start = Clock::now();
+  codegen::optimise(module, *machine);
+  spent.optimise_ns = ns_since(start);
+  if (const std::string name = register_in_memory(module); !name.empty()) {
+    return Diag(DiagKind::codegen_register, Loc(), name, "its subscripts do not become constants, so it stays in memory")
+        .with_help("store it on the stack");
+  }
+  if (kind == CodeKind::LlvmIr) return text_of(module);
+
+  start = Clock::now();
+  DRAWLOOM_TRY(std::string bytes, codegen::emit_bytes(module, *machine, kind));
+  spent.emit_ns = ns_since(start);
+  if (!errors.empty()) return Diag(DiagKind::codegen_llvm, Loc(), errors);
+  return bytes;
+}
+
+auto make_archive(const std::vector<ArchiveMember>& members) -> Result<std::string> {
+  std::vector<llvm::NewArchiveMember> entries;
+  for (const ArchiveMember& m : members) entries.emplace_back(llvm::MemoryBufferRef(m.bytes, m.name));
+  auto buffer = llvm::writeArchiveToBuffer(entries, llvm::SymtabWritingMode::NormalSymtab, llvm::object::Archive::K_GNU,
+                                           /*Deterministic=*/true, /*Thin=*/false);
+  if (!buffer) return Diag(DiagKind::codegen_llvm, Loc(), llvm::toString(buffer.takeError()));
+  return std::string((*buffer)->getBuffer());
+}
+
+}  // namespace drawloom

@@ -1,0 +1,256 @@
+#pragma once
+/// From one Program to LLVM functions. Internal to codegen/llvm.
+///
+/// A `FunctionEmitter` writes one LLVM function: the entry point of a program, or the task of a parallel loop. Tasks
+/// are written while their parent is, by an emitter whose `parent_` answers for symbols and buffers it does not know;
+/// each answer becomes a field of the closure. Nothing here fails: what cannot be emitted was found by limits.h.
+///
+/// Memory: every storage has a TBAA type of its own, all children of one root. So two storages never alias (arguments
+/// were checked at the call), and the metadata grows with the number of storages, not with its square.
+
+#include <unordered_map>
+
+#include "drawloom/codegen/llvm/llvm_headers.h"
+#include "drawloom/ir/program.h"
+#include "drawloom/support/target.h"
+
+namespace drawloom::codegen {
+
+using llvm::BasicBlock;
+using llvm::Value;
+
+/// Alignment of heap blocks (the runtime promises it) and of stack storage.
+inline constexpr int kStorageAlign = 64;
+/// Bytes before and after stack storage that a masked vector access may touch without meaning it (memory.cpp).
+inline constexpr int kStackMargin = 256;
+/// Front of the names of allocas that must have become SSA values after optimisation.
+inline constexpr std::string_view kRegisterPrefix = "register.";
+
+/// What the functions of one module share.
+class ModuleEmitter {
+ public:
+  ModuleEmitter(llvm::Module& module, const Target& target);
+
+  llvm::Module& module;
+  llvm::LLVMContext& context;
+  const Target& target;
+  llvm::Type *ptr, *i1, *i8, *i32, *i64;
+
+  void emit(const Program& program);
+
+  auto scalar_type(Type t) -> llvm::Type*;          ///< of a value; bool is i1
+  auto value_type(Type t) -> llvm::Type*;           ///< with its lanes
+  auto memory_type(Type t) -> llvm::Type*;          ///< bool is i8
+  auto constant_text(std::string_view text) -> llvm::Constant*;
+  auto constant_bytes(const void* bytes, size_t n) -> llvm::Constant*;
+  /// A private constant struct.
+  auto constant_struct(const std::vector<llvm::Constant*>& fields, std::string_view name) -> llvm::Constant*;
+  /// A C function that objects may refer to (libm, memcpy, snprintf, the default context).
+  auto external(std::string_view name, llvm::FunctionType* type) -> llvm::Function*;
+  /// `void (ptr to, ptr from, i64 mask)`: copies the elements whose mask bit is set, in order.
+  auto lane_copy(int element_bytes) -> llvm::Function*;
+  /// A TBAA tag that no other storage has.
+  auto new_storage_tag(std::string_view name) -> llvm::MDNode*;
+
+ private:
+  llvm::MDNode* tbaa_root_;
+  int storages_ = 0;
+  std::unordered_map<std::string, llvm::Constant*> texts_;
+};
+
+/// A storage as one function sees it.
+struct Storage {
+  Value* base = nullptr;
+  llvm::MDNode* tag = nullptr;
+  MemoryKind memory = MemoryKind::Heap;
+};
+
+/// base + k * stride in lane k; `stride` is a ConstantInt where it is known.
+struct RampValue {
+  Value* base = nullptr;
+  Value* stride = nullptr;
+  /// Whether the stride is the constant `n`.
+  auto has_stride(int64_t n) const -> bool;
+  auto constant_stride(int64_t& out) const -> bool;
+};
+
+struct Binding {
+  Value* value = nullptr;
+  std::optional<RampValue> ramp;  ///< vectors of index, where it is one
+};
+
+/// Where an access goes, evaluated: one element, or the lanes of a vector.
+struct Place {
+  Storage storage;
+  Type element;
+  int lanes = 1;
+  std::optional<RampValue> ramp;  ///< of the subscript of a vector access, if it is one
+  Value* index = nullptr;         ///< the subscript otherwise
+  auto element_bytes() const -> int { return element.bytes(); }
+  auto bytes() const -> int { return lanes * element.bytes(); }
+};
+
+/// A mask: absent (all lanes), one bool for all lanes, or a vector of bool.
+struct Mask {
+  Value* uniform = nullptr;
+  Value* lanes = nullptr;
+};
+
+class FunctionEmitter {
+ public:
+  /// `function`'s first argument is the context.
+  FunctionEmitter(ModuleEmitter& module, const Program& program, llvm::Function* function, FunctionEmitter* parent);
+
+  /// The whole body of an entry point: checks, then the statements.
+  void emit_entry();
+
+ private:
+  friend class ModuleEmitter;
+  using Builder = llvm::IRBuilder<>;
+
+  ModuleEmitter& m_;
+  const Program& program_;
+  llvm::Function* fn_;
+  FunctionEmitter* parent_;
+  BasicBlock* entry_;  ///< allocas
+  BasicBlock* start_;  ///< what is loaded once: the table, captures; open until `finish`, then goes to `body_`
+  BasicBlock* body_ = nullptr;
+  BasicBlock* error_;  ///< where to go after an error was reported and `code_` holds it
+  Builder b_;
+  Value* ctx_;
+  Value* table_ = nullptr;
+  Value* code_;
+  Value* scratch_ = nullptr;  ///< memory for lanes that are masked off
+  Value* closure_ = nullptr;
+  struct Captured {
+    Value* parents;
+    int64_t offset;
+  };
+  std::vector<Captured> captured_;
+  int64_t closure_bytes_ = 0;
+  std::unordered_map<const Symbol*, Binding> symbols_;
+  std::unordered_map<const BufferDecl*, Storage> storages_;
+  std::unordered_map<const ExprNode*, Value*> memo_;
+  std::unordered_map<const ExprNode*, std::optional<RampValue>> ramps_;
+
+  // --- frame.cpp: the function's frame, captures, errors
+  void open_body();
+  void finish();
+  auto block(const char* name) -> BasicBlock*;
+  auto entry_alloca(llvm::Type* type, int64_t count, int align, const std::string& name) -> Value*;
+  auto capture(Value* parents) -> Value*;
+  auto symbol(const Symbol* s) -> Binding;
+  auto storage(const BufferDecl* b) -> Storage;
+  auto field(Value* base, int64_t bytes) -> Value*;
+  auto load_field(Value* base, int64_t bytes, llvm::Type* type, const char* name) -> Value*;
+  auto table_call(int64_t offset, llvm::Type* result, llvm::ArrayRef<Value*> args) -> llvm::CallInst*;
+  /// Leaves by the error path when the i32 is not 0.
+  void leave_if_error(Value* code);
+  void leave(Value* code);
+  void branch(Value* condition, BasicBlock* yes, BasicBlock* no);
+  /// As branch, where `no` is an error.
+  void branch_likely(Value* condition, BasicBlock* yes, BasicBlock* no);
+  auto site(std::string_view name, const Loc& loc) -> llvm::Constant*;
+
+  // --- entry.cpp: arguments
+  void default_context();
+  void check_arguments();
+  void load_arguments();
+  void mark_outputs();
+  auto buffer_spec(const BufferArgument& a) -> llvm::Constant*;
+  auto param_spec(const Symbol& s) -> llvm::Constant*;
+
+  // --- statements.cpp
+  void emit(const Stmt& s);
+  void emit_for(const For& n);
+  void emit_parallel(const For& n);
+  void emit_if(const If& n);
+  void emit_let(const LetStmt& n);
+  void emit_allocate(const Allocate& n);
+  void emit_heap(const Allocate& n);
+  auto heap_bytes(const Allocate& n) -> Value*;
+  void emit_check(const Check& n);
+  auto check_message(const Check& n) -> Value*;
+
+  // --- memory.cpp
+  auto place_of(const BufferDecl* buffer, const ExprList& index, int lanes) -> Place;
+  auto mask_of(const Expr& mask) -> Mask;
+  auto address(const Place& p, Value* index) -> Value*;
+  auto lane_addresses(const Place& p) -> std::vector<Value*>;
+  auto to_memory(Value* v, Type t) -> Value*;
+  auto from_memory(Value* v, Type t) -> Value*;
+  auto load_plain(const Place& p, llvm::Type* type, Value* at) -> Value*;
+  auto store_plain(const Place& p, Value* value, Value* at) -> llvm::StoreInst*;
+  auto tagged(const Place& p, llvm::Instruction* i) -> llvm::Instruction*;
+  auto vector_memory_type(const Place& p, int lanes) -> llvm::Type*;
+  auto mask_bits(Value* lanes) -> Value*;
+  auto is_all(Value* lanes) -> Value*;
+  auto is_any(Value* lanes) -> Value*;
+  auto scratch() -> Value*;
+  auto lane(Value* v, int i) -> Value*;
+  auto slice(Value* v, int first, int count) -> Value*;
+  auto concat(Value* a, Value* b) -> Value*;
+  auto reversed(Value* v) -> Value*;
+
+  // --- loads.cpp, stores.cpp: values as in memory (bool is i8)
+  auto emit_load(const Load& n) -> Value*;
+  auto load_uniform(const Place& p, Value* condition) -> Value*;
+  auto load_lanes(const Place& p, Value* lanes) -> Value*;
+  auto load_one(const Place& p, Value* lanes) -> Value*;
+  auto load_dense(const Place& p, Value* at, Value* lanes) -> Value*;
+  auto load_speculative(const Place& p, llvm::Type* type, Value* at, Value* lanes) -> Value*;
+  auto load_strided(const Place& p, Value* base, int64_t stride) -> Value*;
+  auto load_gather(const Place& p, Value* lanes) -> Value*;
+  void emit_store(const Store& n);
+  void store_lanes(const Place& p, Value* value, Value* lanes, bool nontemporal);
+  void store_dense(const Place& p, Value* value, Value* index, bool nontemporal);
+  void store_dense_masked(const Place& p, Value* value, Value* at, Value* lanes);
+  void store_some(const Place& p, Value* value, Value* at, Value* lanes);
+  void store_scatter(const Place& p, Value* value, Value* lanes);
+
+  // --- values.cpp: expressions that are not arithmetic
+  /// The value of an expression, each node once. Forgets nothing until `forget`.
+  auto value(const Expr& e) -> Value*;
+  auto compute(const Expr& e) -> Value*;
+  /// Forgets values: between statements, since loads may read other data and other blocks are not dominated.
+  void forget() {
+    memo_.clear();
+    ramps_.clear();
+  }
+  auto fresh(const Expr& e) -> Value* {
+    forget();
+    return value(e);
+  }
+  /// The expression as base and stride, if it is of type index and that simple.
+  auto as_ramp(const Expr& e) -> std::optional<RampValue>;
+  auto find_ramp(const Expr& e) -> std::optional<RampValue>;
+  auto ramp_of_binary(const Binary& n) -> std::optional<RampValue>;
+  void bind(const SymbolRef& s, const Expr& e);
+  auto splat(Value* v, int lanes) -> Value*;
+  auto emit_ramp(const Ramp& n) -> Value*;
+  auto emit_compare(const Binary& n) -> Value*;
+  auto ramp_compare(const Binary& n) -> Value*;
+  auto lanes_below(Value* count, int lanes) -> Value*;
+
+  // --- arithmetic.cpp
+  auto integer(Type t, int64_t v) -> llvm::Constant*;
+  auto real(Type t, double v) -> llvm::Constant*;
+  auto emit_cast(Type to, Type from, Value* v) -> Value*;
+  auto float_to_int(Type to, Type from, Value* v) -> Value*;
+  auto emit_unary(const Unary& n) -> Value*;
+  auto emit_binary(const Binary& n) -> Value*;
+  auto integer_binary(BinaryOp op, Type t, Value* a, Value* b) -> Value*;
+  auto float_binary(BinaryOp op, Type t, Value* a, Value* b) -> Value*;
+  auto min_max(bool max, Type t, Value* a, Value* b) -> Value*;
+  auto compare(BinaryOp op, Type t, Value* a, Value* b) -> Value*;
+  auto floor_divide(Type t, Value* a, Value* b, bool remainder) -> Value*;
+  auto shift(Type t, Value* a, Value* n, bool left) -> Value*;
+  auto shift_one_way(Type t, Value* a, Value* n, bool left) -> Value*;
+  auto emit_call(const Call& n) -> Value*;
+  auto libm_call(const char* name, Type t, const std::vector<Value*>& args) -> Value*;
+};
+
+/// The sign matters in arithmetic.
+inline auto is_signed(Type t) -> bool { return t.is_int() || t.is_index(); }
+
+}  // namespace drawloom::codegen

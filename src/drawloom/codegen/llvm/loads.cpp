@@ -1,0 +1,145 @@
+/// Loads, by the shape of their subscript:
+///   dense (stride 1)             one vector load
+///   stride -4..4                 dense loads that touch no element beyond the first and the last lane's, and shuffles
+///   anything else                lane by lane, or the gather instruction where it is worth it
+/// and masked ones:
+///   one bool for all lanes       a branch
+///   dense                        the masked load of the target, else `load_speculative`
+///   anything else                lanes that are off read a scratch element
+
+#include "drawloom/codegen/llvm/emitter.h"
+#include "drawloom/codegen/llvm/x86/x86.h"
+
+namespace drawloom::codegen {
+
+auto FunctionEmitter::emit_load(const Load& n) -> Value* {
+  const Place p = place_of(n.buffer.get(), n.index, n.type.lanes);
+  const Mask mask = mask_of(n.mask);
+  // Registers have room beyond their end, and a branch or a select of addresses would keep them in memory.
+  const bool whole = p.storage.memory == MemoryKind::Register;
+  if (mask.uniform && !whole) return from_memory(load_uniform(p, mask.uniform), n.type);
+  return from_memory(load_lanes(p, whole ? nullptr : mask.lanes), n.type);
+}
+
+auto FunctionEmitter::load_uniform(const Place& p, Value* condition) -> Value* {
+  BasicBlock *before = b_.GetInsertBlock(), *read = block("read"), *after = block("after_read");
+  branch(condition, read, after);
+  b_.SetInsertPoint(read);
+  Value* v = load_lanes(p, nullptr);
+  BasicBlock* read_end = b_.GetInsertBlock();
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  llvm::PHINode* phi = b_.CreatePHI(v->getType(), 2);
+  phi->addIncoming(v, read_end);
+  phi->addIncoming(llvm::Constant::getNullValue(v->getType()), before);
+  return phi;
+}
+
+auto FunctionEmitter::load_lanes(const Place& p, Value* lanes) -> Value* {
+  if (p.lanes == 1) return load_plain(p, m_.memory_type(p.element), address(p, p.index));
+  int64_t stride = 0;
+  if (!p.ramp || !p.ramp->constant_stride(stride)) return load_gather(p, lanes);
+  if (stride == 0) return load_one(p, lanes);
+  if (stride == 1) return load_dense(p, address(p, p.ramp->base), lanes);
+  if (stride == -1) {
+    Value* lowest = b_.CreateAdd(p.ramp->base, b_.getInt64(static_cast<uint64_t>(1 - p.lanes)));
+    return reversed(load_dense(p, address(p, lowest), lanes ? reversed(lanes) : nullptr));
+  }
+  if (!lanes && stride >= -4 && stride <= 4) return load_strided(p, p.ramp->base, stride);
+  return load_gather(p, lanes);
+}
+
+auto FunctionEmitter::load_one(const Place& p, Value* lanes) -> Value* {
+  Value* at = address(p, p.ramp->base);
+  if (lanes) at = b_.CreateSelect(is_any(lanes), at, scratch());
+  return splat(load_plain(p, m_.memory_type(p.element), at), p.lanes);
+}
+
+/// `at`: of lane 0. `lanes`: null, or as many as are loaded.
+auto FunctionEmitter::load_dense(const Place& p, Value* at, Value* lanes) -> Value* {
+  llvm::Type* type = vector_memory_type(p, p.lanes);
+  if (!lanes) return load_plain(p, type, at);
+  if (x86_has_masked_access(m_.target, p.element_bytes())) {
+    const llvm::Align align(static_cast<uint64_t>(p.element_bytes()));
+    return tagged(p, b_.CreateMaskedLoad(type, at, align, lanes, llvm::Constant::getNullValue(type)));
+  }
+  if (p.lanes <= 64 && p.bytes() <= kStackMargin) return load_speculative(p, type, at, lanes);
+  Place low = p, high = p;
+  low.lanes = p.lanes / 2;
+  high.lanes = p.lanes - low.lanes;
+  // The larger half first, as `concat` wants it.
+  std::swap(low.lanes, high.lanes);
+  Value* a = load_dense(low, at, slice(lanes, 0, low.lanes));
+  Value* middle = b_.CreateConstGEP1_64(m_.memory_type(p.element), at, static_cast<uint64_t>(low.lanes));
+  return concat(a, load_dense(high, middle, slice(lanes, low.lanes, high.lanes)));
+}
+
+/// A masked load where the target has none for the width. If all lanes are on, or one is and the vector does not cross
+/// a page, the whole vector can be read: a page is readable or not as a whole. Else, rarely, lane by lane.
+auto FunctionEmitter::load_speculative(const Place& p, llvm::Type* type, Value* at, Value* lanes) -> Value* {
+  constexpr uint64_t kPage = 4096;
+  Value* in_page = b_.CreateAnd(b_.CreatePtrToInt(at, m_.i64), b_.getInt64(kPage - 1));
+  Value* one_page = b_.CreateICmpULE(in_page, b_.getInt64(kPage - static_cast<uint64_t>(p.bytes())));
+  Value* readable = b_.CreateOr(is_all(lanes), b_.CreateAnd(is_any(lanes), one_page));
+  BasicBlock *whole = block("read_whole"), *some = block("read_some"), *after = block("after_read");
+  branch_likely(readable, whole, some);
+  b_.SetInsertPoint(whole);
+  Value* fast = load_plain(p, type, at);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(some);
+  Value* copy = entry_alloca(type, 1, kStorageAlign, "lanes");
+  b_.CreateStore(llvm::Constant::getNullValue(type), copy);
+  tagged(p, b_.CreateCall(m_.lane_copy(p.element_bytes()), {copy, at, mask_bits(lanes)}));
+  Value* slow = b_.CreateLoad(type, copy);
+  b_.CreateBr(after);
+  b_.SetInsertPoint(after);
+  llvm::PHINode* phi = b_.CreatePHI(type, 2);
+  phi->addIncoming(fast, whole);
+  phi->addIncoming(slow, some);
+  return phi;
+}
+
+/// With n lanes and s = |stride|: s dense loads of n elements from the lowest lane on; the last one is moved down so
+/// that it ends with the highest lane. Then each lane is picked from the load that has it.
+auto FunctionEmitter::load_strided(const Place& p, Value* base, int64_t stride) -> Value* {
+  const int64_t n = p.lanes, s = stride < 0 ? -stride : stride, last = (n - 1) * s;
+  if (stride < 0) base = b_.CreateSub(base, b_.getInt64(static_cast<uint64_t>(last)));
+  Value* first = address(p, base);
+  Value* picked = nullptr;
+  for (int64_t j = 0; j < s; j++) {
+    const int64_t start = j == s - 1 ? last + 1 - n : j * n;
+    Value* at = b_.CreateConstGEP1_64(m_.memory_type(p.element), first, static_cast<uint64_t>(start));
+    Value* chunk = load_plain(p, vector_memory_type(p, p.lanes), at);
+    std::vector<int> pick;
+    for (int64_t k = 0; k < n; k++) {
+      const int64_t element = (stride < 0 ? n - 1 - k : k) * s;
+      const bool here = j == 0 ? element < n : element >= j * n && element - start < n;
+      pick.push_back(static_cast<int>(here ? (j == 0 ? 0 : n) + element - start : j == 0 ? -1 : k));
+    }
+    picked = j == 0 ? b_.CreateShuffleVector(chunk, pick) : b_.CreateShuffleVector(picked, chunk, pick);
+  }
+  return picked;
+}
+
+auto FunctionEmitter::load_gather(const Place& p, Value* lanes) -> Value* {
+  llvm::Type* type = vector_memory_type(p, p.lanes);
+  std::vector<Value*> at = lane_addresses(p);
+  if (x86_has_gather(m_.target, p.element_bytes())) {
+    Value* pointers = llvm::PoisonValue::get(llvm::FixedVectorType::get(m_.ptr, static_cast<unsigned>(p.lanes)));
+    if (p.ramp) {
+      for (int i = 0; i < p.lanes; i++) pointers = b_.CreateInsertElement(pointers, at[i], static_cast<uint64_t>(i));
+    } else {
+      pointers = address(p, p.index);
+    }
+    const llvm::Align align(static_cast<uint64_t>(p.element_bytes()));
+    return tagged(p, b_.CreateMaskedGather(type, pointers, align, lanes, llvm::Constant::getNullValue(type)));
+  }
+  Value* result = llvm::PoisonValue::get(type);
+  for (int i = 0; i < p.lanes; i++) {
+    Value* from = lanes ? b_.CreateSelect(lane(lanes, i), at[i], scratch()) : at[i];
+    result = b_.CreateInsertElement(result, load_plain(p, m_.memory_type(p.element), from), static_cast<uint64_t>(i));
+  }
+  return result;
+}
+
+}  // namespace drawloom::codegen

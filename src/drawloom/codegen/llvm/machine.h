@@ -1,0 +1,24 @@
+#pragma once
+/// LLVM's passes and its code generator for one target. Internal to codegen/llvm.
+
+#include <memory>
+#include <string>
+
+#include "drawloom/codegen/code.h"
+#include "drawloom/codegen/llvm/llvm_headers.h"
+
+namespace llvm {
+class TargetMachine;
+}
+
+namespace drawloom::codegen {
+
+auto make_target_machine(const Target& target) -> Result<std::unique_ptr<llvm::TargetMachine>>;
+
+/// The fixed list of passes. None vectorises, unrolls or reorders floating point: loops are as the schedule made them.
+void optimise(llvm::Module& module, llvm::TargetMachine& machine);
+
+/// `kind`: Object or Assembly.
+auto emit_bytes(llvm::Module& module, llvm::TargetMachine& machine, CodeKind kind) -> Result<std::string>;
+
+}  // namespace drawloom::codegen

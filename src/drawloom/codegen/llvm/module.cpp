@@ -1,0 +1,110 @@
+/// What the functions of one module share: types, constants, outside functions, alias tags.
+
+#include "drawloom/codegen/llvm/emitter.h"
+#include "drawloom/support/check.h"
+
+namespace drawloom::codegen {
+
+ModuleEmitter::ModuleEmitter(llvm::Module& mod, const Target& tgt)
+    : module(mod), context(mod.getContext()), target(tgt) {
+  ptr = llvm::PointerType::get(context, 0);
+  i1 = llvm::Type::getInt1Ty(context);
+  i8 = llvm::Type::getInt8Ty(context);
+  i32 = llvm::Type::getInt32Ty(context);
+  i64 = llvm::Type::getInt64Ty(context);
+  tbaa_root_ = llvm::MDBuilder(context).createTBAARoot("drawloom storage");
+}
+
+auto ModuleEmitter::scalar_type(Type t) -> llvm::Type* {
+  if (!t.is_float()) return llvm::IntegerType::get(context, t.bits);
+  DRAWLOOM_CHECK(t.code == TypeCode::Float, "codegen: value of type {}", t);
+  return t.bits == 32 ? llvm::Type::getFloatTy(context) : llvm::Type::getDoubleTy(context);
+}
+
+auto ModuleEmitter::value_type(Type t) -> llvm::Type* {
+  return t.lanes == 1 ? scalar_type(t) : llvm::FixedVectorType::get(scalar_type(t), t.lanes);
+}
+
+auto ModuleEmitter::memory_type(Type t) -> llvm::Type* { return t.is_bool() ? i8 : scalar_type(t); }
+
+auto ModuleEmitter::constant_text(std::string_view text) -> llvm::Constant* {
+  auto [it, is_new] = texts_.try_emplace(std::string(text), nullptr);
+  if (is_new) {
+    llvm::Constant* data = llvm::ConstantDataArray::getString(context, llvm::StringRef(text.data(), text.size()));
+    auto* global = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "text");
+    global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+    it->second = global;
+  }
+  return it->second;
+}
+
+auto ModuleEmitter::constant_struct(const std::vector<llvm::Constant*>& fields, std::string_view name)
+    -> llvm::Constant* {
+  llvm::Constant* data = llvm::ConstantStruct::getAnon(context, fields);
+  auto* global = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data,
+                                          llvm::StringRef(name.data(), name.size()));
+  global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
+  global->setAlignment(llvm::Align(8));
+  return global;
+}
+
+auto ModuleEmitter::external(std::string_view name, llvm::FunctionType* type) -> llvm::Function* {
+  const llvm::StringRef ref(name.data(), name.size());
+  if (llvm::Function* known = module.getFunction(ref)) return known;
+  auto* fn = llvm::Function::Create(type, llvm::GlobalValue::ExternalLinkage, ref, module);
+  fn->setDoesNotThrow();
+  return fn;
+}
+
+auto ModuleEmitter::new_storage_tag(std::string_view name) -> llvm::MDNode* {
+  llvm::MDBuilder md(context);
+  llvm::MDNode* type = md.createTBAAScalarTypeNode(str("{} {}", name, storages_++), tbaa_root_);
+  return md.createTBAAStructTagNode(type, type, 0);
+}
+
+/// Most masks are one run of lanes (the end of a row), which is a memcpy; the others go bit by bit.
+auto ModuleEmitter::lane_copy(int element_bytes) -> llvm::Function* {
+  const std::string name = str("drawloom.copy_lanes.{}", element_bytes);
+  if (llvm::Function* known = module.getFunction(name)) return known;
+  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {ptr, ptr, i64}, false);
+  auto* fn = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
+  fn->setDoesNotThrow();
+  fn->setOnlyAccessesArgMemory();
+  fn->addFnAttr(llvm::Attribute::NoInline);
+  Value *to = fn->getArg(0), *from = fn->getArg(1), *mask = fn->getArg(2);
+  auto block = [&](const char* n) { return BasicBlock::Create(context, n, fn); };
+  BasicBlock *entry = block("entry"), *some = block("some"), *run = block("run"), *each = block("each"), *done = block("done");
+  llvm::IRBuilder<> b(entry);
+  llvm::Type* element = b.getIntNTy(static_cast<unsigned>(element_bytes) * 8);
+  const llvm::Align align(static_cast<uint64_t>(element_bytes));
+  auto at = [&](Value* base, Value* lane) { return b.CreateGEP(element, base, lane); };
+  auto first_lane = [&](Value* m) { return b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, m, b.getTrue()); };
+  auto with_one_less = [&](Value* m) { return b.CreateAnd(m, b.CreateSub(m, b.getInt64(1))); };
+  b.CreateCondBr(b.CreateIsNull(mask), done, some);
+
+  b.SetInsertPoint(some);
+  Value* first = first_lane(mask);
+  Value* shifted = b.CreateLShr(mask, first);
+  b.CreateCondBr(b.CreateIsNull(b.CreateAnd(shifted, b.CreateAdd(shifted, b.getInt64(1)))), run, each);
+
+  b.SetInsertPoint(run);
+  Value* count = b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, mask);
+  Value* bytes = b.CreateMul(count, b.getInt64(static_cast<uint64_t>(element_bytes)));
+  b.CreateMemCpy(at(to, first), align, at(from, first), align, bytes);
+  b.CreateBr(done);
+
+  b.SetInsertPoint(each);
+  llvm::PHINode* rest = b.CreatePHI(i64, 2);
+  rest->addIncoming(mask, some);
+  Value* lane = first_lane(rest);
+  b.CreateAlignedStore(b.CreateAlignedLoad(element, at(from, lane), align), at(to, lane), align);
+  Value* next = with_one_less(rest);
+  rest->addIncoming(next, each);
+  b.CreateCondBr(b.CreateIsNull(next), done, each);
+
+  b.SetInsertPoint(done);
+  b.CreateRetVoid();
+  return fn;
+}
+
+}  // namespace drawloom::codegen

@@ -1,0 +1,166 @@
+/// Expressions: constants, symbols, ramps, comparisons of ramps; what is arithmetic proper is in arithmetic.cpp.
+
+#include "drawloom/codegen/llvm/emitter.h"
+#include "drawloom/ir/build.h"
+#include "drawloom/support/check.h"
+
+namespace drawloom::codegen {
+
+auto RampValue::constant_stride(int64_t& out) const -> bool {
+  const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(stride);
+  if (constant) out = constant->getSExtValue();
+  return constant != nullptr;
+}
+
+auto RampValue::has_stride(int64_t n) const -> bool {
+  int64_t s = 0;
+  return constant_stride(s) && s == n;
+}
+
+auto FunctionEmitter::value(const Expr& e) -> Value* {
+  if (auto hit = memo_.find(e.get()); hit != memo_.end()) return hit->second;
+  Value* v = compute(e);
+  memo_.emplace(e.get(), v);
+  return v;
+}
+
+auto FunctionEmitter::compute(const Expr& e) -> Value* {
+  const Type t = e.type();
+  switch (e.kind()) {
+    case Kind::IntImm: return integer(t, e.to<IntImm>().value);
+    case Kind::FloatImm: return real(t, e.to<FloatImm>().value);
+    case Kind::VarRef: return symbol(e.to<VarRef>().symbol.get()).value;
+    case Kind::Cast: return emit_cast(t, e.to<Cast>().value.type(), value(e.to<Cast>().value));
+    case Kind::Unary: return emit_unary(e.to<Unary>());
+    case Kind::Binary: return emit_binary(e.to<Binary>());
+    case Kind::Select: {
+      const auto& n = e.to<Select>();
+      Value *condition = value(n.condition), *yes = value(n.yes), *no = value(n.no);
+      return b_.CreateSelect(condition, yes, no);
+    }
+    case Kind::Call: return emit_call(e.to<Call>());
+    case Kind::Load: return emit_load(e.to<Load>());
+    case Kind::Ramp: return emit_ramp(e.to<Ramp>());
+    case Kind::Broadcast: return splat(value(e.to<Broadcast>().value), t.lanes);
+    case Kind::Let: {
+      const auto& n = e.to<Let>();
+      bind(n.symbol, n.value);
+      return value(n.body);
+    }
+    case Kind::Access:
+    case Kind::Block:
+    case Kind::For:
+    case Kind::If:
+    case Kind::LetStmt:
+    case Kind::Allocate:
+    case Kind::Store:
+    case Kind::Stage:
+    case Kind::Check:
+    case Kind::StoreFence: break;
+  }
+  DRAWLOOM_CHECK(false, "codegen: {} is no expression of lowered code", kind_name(e.kind()));
+  return nullptr;
+}
+
+void FunctionEmitter::bind(const SymbolRef& s, const Expr& e) {
+  std::optional<RampValue> ramp = as_ramp(e);
+  symbols_[s.get()] = {value(e), ramp};
+}
+
+auto FunctionEmitter::splat(Value* v, int lanes) -> Value* {
+  return lanes == 1 ? v : b_.CreateVectorSplat(static_cast<unsigned>(lanes), v);
+}
+
+/// 0, 1, 2, ... as a vector constant.
+static auto count_up(llvm::Type* element, int lanes) -> llvm::Constant* {
+  std::vector<llvm::Constant*> steps;
+  for (int i = 0; i < lanes; i++) {
+    const llvm::APInt step(element->getIntegerBitWidth(), static_cast<uint64_t>(i), false, /*implicitTrunc=*/true);
+    steps.push_back(llvm::ConstantInt::get(element, step));
+  }
+  return llvm::ConstantVector::get(steps);
+}
+
+auto FunctionEmitter::emit_ramp(const Ramp& n) -> Value* {
+  const Type element = n.type.element();
+  Value *base = value(n.base), *stride = value(n.stride);
+  if (n.type.lanes == 1) return base;
+  if (!element.is_float()) {
+    Value* offsets = b_.CreateMul(count_up(m_.scalar_type(element), n.type.lanes), splat(stride, n.type.lanes));
+    return b_.CreateAdd(splat(base, n.type.lanes), offsets);
+  }
+  llvm::Constant* steps = count_up(m_.i32, n.type.lanes);
+  Value* offsets = b_.CreateFMul(b_.CreateUIToFP(steps, m_.value_type(n.type)), splat(stride, n.type.lanes));
+  return b_.CreateFAdd(splat(base, n.type.lanes), offsets);
+}
+
+auto FunctionEmitter::as_ramp(const Expr& e) -> std::optional<RampValue> {
+  if (!e.type().is_index() || e.type().is_scalar()) return std::nullopt;
+  if (auto hit = ramps_.find(e.get()); hit != ramps_.end()) return hit->second;
+  std::optional<RampValue> ramp = find_ramp(e);
+  ramps_.emplace(e.get(), ramp);
+  return ramp;
+}
+
+auto FunctionEmitter::find_ramp(const Expr& e) -> std::optional<RampValue> {
+  if (const auto* n = e.as<Ramp>()) {
+    Value* base = value(n->base);
+    return RampValue{base, value(n->stride)};
+  }
+  if (const auto* n = e.as<Broadcast>()) return RampValue{value(n->value), b_.getInt64(0)};
+  if (const auto* n = e.as<IntImm>()) return RampValue{integer(kIndex, n->value), b_.getInt64(0)};
+  if (const auto* n = e.as<VarRef>()) return symbol(n->symbol.get()).ramp;
+  if (const auto* n = e.as<Binary>()) return ramp_of_binary(*n);
+  return std::nullopt;
+}
+
+auto FunctionEmitter::ramp_of_binary(const Binary& n) -> std::optional<RampValue> {
+  if (n.op != BinaryOp::Add && n.op != BinaryOp::Sub && n.op != BinaryOp::Mul) return std::nullopt;
+  const std::optional<RampValue> a = as_ramp(n.a);
+  const std::optional<RampValue> b = a ? as_ramp(n.b) : std::nullopt;
+  if (!b) return std::nullopt;
+  if (n.op == BinaryOp::Add) return RampValue{b_.CreateAdd(a->base, b->base), b_.CreateAdd(a->stride, b->stride)};
+  if (n.op == BinaryOp::Sub) return RampValue{b_.CreateSub(a->base, b->base), b_.CreateSub(a->stride, b->stride)};
+  if (a->has_stride(0)) return RampValue{b_.CreateMul(a->base, b->base), b_.CreateMul(a->base, b->stride)};
+  if (b->has_stride(0)) return RampValue{b_.CreateMul(a->base, b->base), b_.CreateMul(b->base, a->stride)};
+  return std::nullopt;
+}
+
+/// Lane k: k < count. One comparison in lanes about as wide as a register has room for.
+auto FunctionEmitter::lanes_below(Value* count, int lanes) -> Value* {
+  Value* low = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, b_.getInt64(0));
+  Value* clamped = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, low, b_.getInt64(static_cast<uint64_t>(lanes)));
+  unsigned bits = lanes > 127 ? 16 : 8;  // the count itself must fit, signed
+  while (bits < 64 && static_cast<int>(bits) * 2 * lanes <= 256) bits *= 2;
+  llvm::Type* type = b_.getIntNTy(bits);
+  return b_.CreateICmpSLT(count_up(type, lanes), splat(b_.CreateTrunc(clamped, type), lanes));
+}
+
+/// Compares two ramps of index, whose difference d + k * s cannot overflow, without making vectors of 64 bits.
+auto FunctionEmitter::ramp_compare(const Binary& n) -> Value* {
+  const std::optional<RampValue> a = as_ramp(n.a);
+  const std::optional<RampValue> b = a ? as_ramp(n.b) : std::nullopt;
+  if (!b) return nullptr;
+  const int lanes = n.a.type().lanes;
+  RampValue difference{nullptr, b_.CreateSub(a->stride, b->stride)};
+  if (difference.has_stride(0)) return splat(compare(n.op, kIndex, a->base, b->base), lanes);
+  const bool up = difference.has_stride(1);
+  if (!up && !difference.has_stride(-1)) return nullptr;
+  const bool less = n.op == BinaryOp::LT || n.op == BinaryOp::LE;
+  if (!less && n.op != BinaryOp::GT && n.op != BinaryOp::GE) return nullptr;
+  // up: d + k < 0 means k < -d. Down: d - k > 0 means k < d. Equality takes one lane more or less.
+  Value* count = up ? b_.CreateSub(b->base, a->base) : b_.CreateSub(a->base, b->base);
+  const bool below = less == up;
+  const bool with_equal = n.op == BinaryOp::LE || n.op == BinaryOp::GE;
+  if (with_equal == below) count = b_.CreateAdd(count, b_.getInt64(1));
+  Value* lanes_mask = lanes_below(count, lanes);
+  return below ? lanes_mask : b_.CreateNot(lanes_mask);
+}
+
+auto FunctionEmitter::emit_compare(const Binary& n) -> Value* {
+  if (Value* mask = ramp_compare(n)) return mask;
+  Value *a = value(n.a), *b = value(n.b);
+  return compare(n.op, n.a.type(), a, b);
+}
+
+}  // namespace drawloom::codegen
