@@ -143,7 +143,7 @@ class Emitter {
         scope.moving.insert_or_assign(nest_symbol.get(), value);
         return;
       }
-      const Form here = scope.form(value);
+      const Form here = scope.facts.simplify(scope.form(value));
       if (here.is_constant()) {
         scope.spelled.insert_or_assign(nest_symbol.get(), here);
         return;
@@ -177,7 +177,7 @@ class Emitter {
 
   static auto here(const When& when, const EmitScope& scope) -> When {
     When out;
-    for (const auto& c : when.any) out.any.push_back(scope.cond(c));
+    for (const auto& c : when.any) out.any.push_back(scope.facts.simplify(scope.cond(c)));
     return out;
   }
 
@@ -185,20 +185,21 @@ class Emitter {
 
   // ---- loops
 
-  struct Tied {
-    const Clip* clip;
-    bool guard;  ///< as an If inside the loop; else the loop is shorter
-  };
-
   auto how(const LoopNode& loop) const -> ForKind {
     const bool flat = plain_ && (loop.how == ForKind::Vectorized || loop.how == ForKind::Unrolled);
     return flat ? ForKind::Serial : loop.how;
   }
 
+  struct Parting {
+    const Clip* clip;
+    Form steady;  ///< iterations for which the clip holds whatever the inner loops do
+    Cond holds;   ///< that it does, in symbols of the nest
+  };
+
   struct Iterations {
     Form first, end;
-    std::optional<Form> steady_end;  ///< the test stands inside the loop: iterations below have no clip `steady_clip`
-    const Clip* steady_clip = nullptr;
+    const Parting* holds = nullptr;   ///< its clip holds in all of them
+    const Parting* inside = nullptr;  ///< the test stands inside the loop: iterations below its `steady` have no clip
   };
 
   auto loop_or_stage(const TreeNode& node, const StageLeaf& leaf, const EmitScope& scope) -> Stmt {
@@ -206,14 +207,11 @@ class Emitter {
     const auto& loop = *node.as<LoopNode>();
     const Form end = scope.form(loop.extent);
     const auto part = steady_iterations(loop, leaf, scope);
-    if (!part) return run_loop(node, loop, leaf, {Form(0), end, {}, nullptr}, scope);
-    if (how(loop) != ForKind::Serial || warm_iterations(loop) > 0)
-      return run_loop(node, loop, leaf, {Form(0), end, part->steady, part->clip}, scope);
+    if (!part) return run_loop(node, loop, leaf, {Form(0), end}, scope);
+    if (how(loop) != ForKind::Serial || warm_iterations(loop) > 0) return run_loop(node, loop, leaf, {Form(0), end, nullptr, &*part}, scope);
     const auto middle = make_symbol(SymbolKind::Let, str("{}.steady", loop.id->name));
-    EmitScope steady = scope;
-    steady.dropped.push_back(part->clip);
-    const Stmt first = run_loop(node, loop, leaf, {Form(0), Form(middle), {}, nullptr}, steady);
-    const Stmt rest = run_loop(node, loop, leaf, {Form(middle), end, {}, nullptr}, scope);
+    const Stmt first = run_loop(node, loop, leaf, {Form(0), Form(middle), &*part}, scope);
+    const Stmt rest = run_loop(node, loop, leaf, {Form(middle), end}, scope);
     return let_stmt(middle, to_expr(part->steady), make_block({first, rest}));
   }
 
@@ -236,21 +234,34 @@ class Emitter {
     const auto id = make_symbol(SymbolKind::Loop, loop.id->name, kIndex, loop.loc);
     EmitScope inside = scope;
     inside.spelled.insert_or_assign(loop.id.get(), Form(id));
+    inside.facts = inside.facts.with_range(id, range.first, range.end - 1);
+    if (range.holds) drop_clip(*range.holds, inside);
     const bool starts_tasks = loop.how == ForKind::Parallel && !inside_parallel_;
     inside_parallel_ |= starts_tasks;
     Stmt body = list(node, 0, loop.id, inside);
-    if (range.steady_end) {
+    if (range.inside) {
       EmitScope steady = inside;
-      steady.dropped.push_back(range.steady_clip);
-      body = make_if(to_expr(Cond::nonnegative(*range.steady_end - Form(id) - 1)), list(node, 0, loop.id, steady), body);
+      drop_clip(*range.inside, steady);
+      body = make_if(to_expr(Cond::nonnegative(range.inside->steady - Form(id) - 1)), list(node, 0, loop.id, steady), body);
     }
-    for (const auto* c : guards) body = make_if(to_expr(inside.cond(Cond::nonnegative(c->limit - c->index - 1))), body);
+    for (const auto* c : guards)
+      if (!always_holds(*c, inside)) body = make_if(to_expr(inside.cond(Cond::nonnegative(c->limit - c->index - 1))), body);
     if (starts_tasks) {
       inside_parallel_ = false;
       if (writes_nontemporally(node)) body = make_block({body, store_fence()});
     }
     const Stmt main = make_for(id, to_expr(range.first), to_expr(range.end - range.first), how(loop), body, loop.loc);
     return warm ? make_block({warm, main}) : main;
+  }
+
+  void drop_clip(const Parting& part, EmitScope& scope) const {
+    scope.dropped.push_back(part.clip);
+    scope.facts = scope.facts.with(scope.cond(part.holds));
+  }
+
+  auto always_holds(const Clip& c, const EmitScope& scope) const -> bool {
+    return scope.facts.proves_nonnegative(scope.form(c.limit - c.index - 1)) ||
+           scope.facts.proves_nonnegative(scope.form(resolve(nest_, c.limit, cache_) - c.index - 1));
   }
 
   /// Iterations before 0 that hold only what slides gradually, and what it reads.
@@ -315,11 +326,6 @@ class Emitter {
     return scope.form(ceil_div(c.limit - without(c.index, loop.id, 0), *k));
   }
 
-  struct Parting {
-    const Clip* clip;
-    Form steady;  ///< iterations for which the clip holds whatever the inner loops do
-  };
-
   /// Where `loop` is the next loop outside a vector or unrolled loop that a clip is tied to.
   auto steady_iterations(const LoopNode& loop, const StageLeaf& leaf, const EmitScope& scope) const -> std::optional<Parting> {
     if (plain_ || loop.partition == PartitionMode::never || how(loop) == ForKind::Vectorized) return {};
@@ -342,7 +348,8 @@ class Emitter {
       }
       if (!closed) continue;
       const Form steady = floor_div(c.limit - 1 - last, *k) + 1;
-      return Parting{&c, scope.form(max(Form(0), min(loop.extent, steady)))};
+      const Form most = last + *k * Form(loop.id);
+      return Parting{&c, scope.form(max(Form(0), min(loop.extent, steady))), Cond::nonnegative(resolve(nest_, c.limit, cache_) - 1 - most)};
     }
     return {};
   }

@@ -22,6 +22,7 @@ struct EmitScope {
   std::map<const Symbol*, Form> moving;     ///< bases and extents that depend on the stage's own loops, in symbols of the nest
   std::map<int, StorageHere> storage;       ///< by Func index
   std::vector<const Clip*> dropped;         ///< clips that hold here (steady state)
+  Facts facts;                              ///< ranges of the loops around and what the dropped clips say, in emitted symbols
 
   auto form(const Form& f) const -> Form { return substitute(f, spelling()); }
   auto expr(const Form& f) const -> Expr { return to_expr(form(f)); }
