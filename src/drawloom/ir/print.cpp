@@ -17,7 +17,8 @@ class Names {
  public:
   auto of(const Symbol& s) -> std::string {
     if (const auto field = fields_.find(&s); field != fields_.end()) return field->second;
-    if (is_field(s) && !names_.contains(&s)) return field_by_hint(s);
+    // Of a buffer that the text does not show otherwise.
+    if (is_buffer_field(s)) return field_text(s, "%");
     return name(&s, s.name);
   }
   auto of(const BufferDecl& b) -> std::string {
@@ -57,17 +58,6 @@ class Names {
   }
 
  private:
-  static auto is_field(const Symbol& s) -> bool {
-    return s.kind == SymbolKind::BufferMin || s.kind == SymbolKind::BufferExtent || s.kind == SymbolKind::BufferStride;
-  }
-  /// A field of a buffer that the text does not show: its hint is `buffer.field.dimension`.
-  static auto field_by_hint(const Symbol& s) -> std::string {
-    const auto parts = split_text(s.name, '.');
-    if (parts.size() < 3) return "%" + name_text(s.name);
-    const auto buffer = join({parts.begin(), parts.end() - 2}, ".");
-    return str("{}(%{}, {})", parts[parts.size() - 2], name_text(buffer), parts.back());
-  }
-
   auto name(const void* key, std::string_view hint) -> std::string {
     auto [entry, fresh] = names_.try_emplace(key);
     if (fresh) {

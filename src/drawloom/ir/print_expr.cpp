@@ -272,6 +272,13 @@ auto binding_strength(BinaryOp op) -> int {
   return 0;
 }
 
+auto field_text(const Symbol& field, std::string_view sigil) -> std::string {
+  const auto parts = split_text(field.name, '.');  // make_buffer's `in.extent.0`
+  if (parts.size() < 3) return str("{}{}", sigil, name_text(field.name));
+  const auto buffer = join({parts.begin(), parts.end() - 2}, ".");
+  return str("{}({}{}, {})", parts[parts.size() - 2], sigil, name_text(buffer), parts.back());
+}
+
 auto name_text(std::string_view text) -> std::string {
   std::string out;
   for (const char c : text) {

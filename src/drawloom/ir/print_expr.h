@@ -13,7 +13,7 @@ namespace drawloom {
 /// they give.
 struct NameHooks {
   void* context = nullptr;
-  /// A symbol where it is used or bound; a buffer field as `min(%in, 0)`.
+  /// A symbol where it is used or bound; a buffer field as `min(%in, 0)` (see field_text).
   std::string (*symbol)(void* context, const Symbol& symbol) = nullptr;
   std::string (*buffer)(void* context, const BufferDecl& buffer) = nullptr;
   /// The name of an accessed Func, before `(`.
@@ -40,6 +40,10 @@ inline constexpr int kUnaryStrength = 10;
 
 /// Expressions whose texts would nest deeper than this are cut by `#n` lines.
 inline constexpr int kMaxPrintedDepth = 100;
+
+/// A buffer field from its hint, for forms where the buffer's own name is what it is called: `extent(in, 0)`, with `sigil`
+/// before the name.
+auto field_text(const Symbol& field, std::string_view sigil) -> std::string;
 
 /// `text` as a name the lexer reads: other characters become `_`.
 auto name_text(std::string_view text) -> std::string;

@@ -29,6 +29,10 @@ auto is_runtime_symbol(const Symbol& s) -> bool {
   return false;
 }
 
+auto is_buffer_field(const Symbol& s) -> bool {
+  return s.kind == SymbolKind::BufferMin || s.kind == SymbolKind::BufferExtent || s.kind == SymbolKind::BufferStride;
+}
+
 auto memory_name(MemoryKind m) -> std::string_view {
   switch (m) {
     case MemoryKind::Argument: return "argument";

@@ -44,6 +44,9 @@ auto make_symbol(SymbolKind kind, std::string name, Type type = kIndex, Loc loc 
 /// Known from the call on: parameters and buffer fields. The others vary inside a program.
 auto is_runtime_symbol(const Symbol& s) -> bool;
 
+/// Min, extent or stride of a buffer argument; its hint is `buffer.field.dimension`.
+auto is_buffer_field(const Symbol& s) -> bool;
+
 /// Where the elements of a buffer live.
 /// Argument: the caller's drawloom_buffer_t. Heap: the runtime's allocator. Stack: the frame of the task.
 /// Register: small, all subscripts constant after unrolling; becomes SSA values.
