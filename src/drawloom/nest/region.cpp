@@ -305,27 +305,55 @@ auto image(const Box& access, const StageBox& box) -> std::optional<Region> {
     if (!lo || !hi || !free) return {};
     out.dims.push_back({*lo, *hi, *free, Form(0)});
   }
-  out.when = When{{box.when}};
   return out;
 }
 
-void unite(Region& into, const Region& other, const Facts& facts) {
-  const bool both_always = into.when.is_always() && other.when.is_always();
-  const bool same_when = both_always || into.when.any == other.when.any;
-  const auto pick = [&](const Form& a, const Form& b, bool smaller) {
-    const Form both = facts.simplify(smaller ? min(a, b) : max(a, b));
-    if (same_when || into.when.any.size() != 1 || other.when.any.size() != 1) return both;
-    return choose(into.when.any[0], choose(other.when.any[0], both, a), b);
-  };
-  for (size_t d = 0; d < into.dims.size(); ++d) {
-    auto& x = into.dims[d];
-    const auto& y = other.dims[d];
-    x = {pick(x.lo, y.lo, true), pick(x.hi, y.hi, false), pick(x.free_hi, y.free_hi, false), Form(0)};
+/// Union of boxes, each there only when its condition holds. Parts with equal conditions merge first.
+class RegionUnion {
+ public:
+  explicit RegionUnion(const Facts& facts) : facts_(facts) {}
+
+  void add(const Cond& when, const Region& box) {
+    for (auto& p : parts_)
+      if (p.first == when) {
+        merge(p.second, box, [&](const Form& a, const Form& b, bool smaller) { return both(a, b, smaller); });
+        return;
+      }
+    parts_.emplace_back(when, box);
   }
-  if (same_when) return;
-  for (const auto& c : other.when.any)
-    if (std::find(into.when.any.begin(), into.when.any.end(), c) == into.when.any.end()) into.when.any.push_back(c);
-}
+
+  auto result() const -> std::optional<Region> {
+    if (parts_.empty()) return {};
+    Region out = parts_[0].second;
+    out.when.any = {parts_[0].first};
+    for (size_t i = 1; i < parts_.size(); ++i) {
+      const auto& [when, box] = parts_[i];
+      const auto so_far = out.when.any;
+      merge(out, box, [&](const Form& a, const Form& b, bool smaller) {
+        const Form together = both(a, b, smaller);
+        if (a == b || so_far.size() != 1) return together;
+        return choose(so_far[0], choose(when, together, a), b);
+      });
+      out.when.any.push_back(when);
+    }
+    return out;
+  }
+
+ private:
+  auto both(const Form& a, const Form& b, bool smaller) const -> Form { return facts_.simplify(smaller ? min(a, b) : max(a, b)); }
+
+  template <typename Pick>
+  static void merge(Region& into, const Region& other, Pick&& pick) {
+    for (size_t d = 0; d < into.dims.size(); ++d) {
+      auto& x = into.dims[d];
+      const auto& y = other.dims[d];
+      x = {pick(x.lo, y.lo, true), pick(x.hi, y.hi, false), pick(x.free_hi, y.free_hi, false), Form(0)};
+    }
+  }
+
+  const Facts& facts_;
+  std::vector<std::pair<Cond, Region>> parts_;
+};
 
 void tidy(Region& region, const Facts& facts) {
   for (auto& d : region.dims) {
@@ -343,7 +371,7 @@ void tidy(Region& region, const Facts& facts) {
 template <typename Reads>
 auto united_image(const Nest& nest, const Site& site, const Facts& facts, QueryCache& cache, Reads&& reads) -> std::optional<Region> {
   const auto where = site ? find_loop(nest.tree, site)->path : TreePath{};
-  std::optional<Region> out;
+  RegionUnion parts(facts);
   BoxQuery query(nest, site, cache);
   for (const auto& at : stage_leaves(nest.tree)) {
     if (!std::equal(where.begin(), where.end(), at.path.begin(), at.path.begin() + static_cast<std::ptrdiff_t>(std::min(where.size(), at.path.size()))))
@@ -355,15 +383,11 @@ auto united_image(const Nest& nest, const Site& site, const Facts& facts, QueryC
       box.when = facts.simplify(box.when);
       if (box.when.is_never()) continue;
       for (const auto& b : access.boxes) {
-        auto part = image(b, box);
-        if (!part) continue;
-        if (out)
-          unite(*out, *part, facts);
-        else
-          out = part;
+        if (const auto part = image(b, box)) parts.add(box.when, *part);
       }
     }
   }
+  auto out = parts.result();
   if (out) tidy(*out, facts);
   return out;
 }

@@ -112,13 +112,18 @@ class SlideFinder {
 
     Slide s;
     s.dim = d;
-    Form sum(0);
-    for (const auto* l : chain) s.chain.push_back(l->id), sum = sum + Form(l->id);
-    s.not_first = Cond::nonnegative(sum - 1);
+    Form past_first(0);
+    for (const auto* l : chain) s.chain.push_back(l->id), past_first = past_first + Form(l->id) - first_iteration(l->id);
+    s.not_first = Cond::nonnegative(past_first - 1);
     s.previous_hi = previous(need.free_hi, chain);
     s.gradual = wants_gradual(s, need, chain);
     found_.push_back(std::move(s));
     return true;
+  }
+
+  /// Not 0 where this realisation already runs in the warm-up of a consumer.
+  auto first_iteration(const SymbolRef& loop) const -> Form {
+    return Form(loop == facts_.compute_site ? -facts_.warm_iterations : 0);
   }
 
   auto arg_name(int d) const -> const std::string& { return nest_.func(what_).def->args[static_cast<size_t>(d)]->name; }
@@ -152,7 +157,7 @@ class SlideFinder {
     // lexicographic: when an inner loop starts again, the outer one has moved at least as far
     for (size_t i = 0; i + 1 < chain.size(); ++i) {
       if (!uses_symbol(f, chain[i + 1]->id.get())) continue;
-      const Form restarted = shifted(f, chain[i + 1]->id, Form(0));
+      const Form restarted = shifted(f, chain[i + 1]->id, first_iteration(chain[i + 1]->id));
       const Form before = step_back(f, chain, i);
       if (!known_.proves_le(before, restarted)) return false;
     }
@@ -176,9 +181,9 @@ class SlideFinder {
         out = here;
         continue;
       }
-      const Form wrapped = shifted(*out, chain[i]->id, Form(0));
-      const bool one_formula = shifted(here, chain[i]->id, Form(0)) == wrapped;
-      out = one_formula ? here : choose(Cond::nonnegative(Form(chain[i]->id) - 1), here, *out);
+      const Form first = first_iteration(chain[i]->id);
+      const bool one_formula = shifted(here, chain[i]->id, first) == shifted(*out, chain[i]->id, first);
+      out = one_formula ? here : choose(Cond::nonnegative(Form(chain[i]->id) - first - 1), here, *out);
     }
     return known_.simplify(*out);
   }
