@@ -1,5 +1,6 @@
 /// Statements and programs as text. Expressions are print_expr.cpp's.
 
+#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -51,24 +52,36 @@ class Names {
     for (const void* symbol : scopes_.back()) {
       const auto hit = names_.find(symbol);
       if (hit == names_.end()) continue;
-      used_.erase(hit->second);
+      const Given& given = hit->second;
+      int& free = first_free_.at(given.base);
+      free = std::min(free, given.number);
+      used_.erase(given.text);
       names_.erase(hit);
     }
     scopes_.pop_back();
   }
 
  private:
+  struct Given {
+    std::string text, base;
+    int number = 0;  ///< after the base; 0: the base alone
+  };
+
   auto name(const void* key, std::string_view hint) -> std::string {
     auto [entry, fresh] = names_.try_emplace(key);
-    if (fresh) {
-      const auto base = "%" + name_text(hint);
-      entry->second = base;
-      for (int n = 1; !used_.insert(entry->second).second; ++n) entry->second = str("{}_{}", base, n);
+    if (!fresh) return entry->second.text;
+    Given& given = entry->second;
+    given.base = "%" + name_text(hint);
+    int& free = first_free_[given.base];
+    while (true) {
+      given.number = free++;
+      given.text = given.number == 0 ? given.base : str("{}_{}", given.base, given.number);
+      if (used_.insert(given.text).second) return given.text;
     }
-    return entry->second;
   }
 
-  std::unordered_map<const void*, std::string> names_;
+  std::unordered_map<const void*, Given> names_;
+  std::unordered_map<std::string, int> first_free_;  ///< below it, all numbers of a base are taken
   std::unordered_map<const Symbol*, std::string> fields_;
   std::unordered_set<std::string> used_;
   std::vector<std::vector<const void*>> scopes_;

@@ -105,6 +105,20 @@ TEST_CASE("text nested too deep is an error, not a crash", "[ir][text][depth]") 
   CHECK(parsed.diag().kind() == DiagKind::parse_too_deep);
 }
 
+TEST_CASE("many lets and allocations in one block need no nesting", "[ir][text][depth]") {
+  Stmt body = store_fence();
+  for (int i = 0; i < 600; ++i) {
+    const auto b = make_buffer("b", kIndex, 1, MemoryKind::Heap);
+    const auto t = make_symbol(SymbolKind::Let, "t", kIndex);
+    body = allocate(b, {index_imm(i)}, let_stmt(t, index_imm(i), make_block({store_fence(), body})));
+  }
+  const std::vector<Program> program = {{"f", {}, body}};
+  const auto parsed = parse_programs(print(program), "t.ir");
+  REQUIRE(parsed.ok());
+  CHECK(equal(parsed->front(), program.front()));
+  CHECK(print(*parsed) == print(program));
+}
+
 TEST_CASE("symbols of one hint get names of their own", "[ir][text]") {
   const auto a = loop_var("x"), b = loop_var("x"), c = loop_var("x_1");
   const auto sum = binary(BinaryOp::Add, binary(BinaryOp::Add, var_ref(a), var_ref(b)), var_ref(c));
