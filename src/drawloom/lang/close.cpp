@@ -5,6 +5,7 @@
 
 #include "drawloom/lang/buffer.h"
 #include "drawloom/lang/define.h"
+#include "drawloom/lang/var.h"
 #include "drawloom/lang/walk.h"
 
 namespace drawloom {
@@ -65,7 +66,7 @@ class Names {
   auto take(const std::string& name) -> bool { return used_.insert(name).second; }
   auto take_free(const std::string& wish) -> std::string {
     std::string name = wish;
-    for (int n = 1; !take(name); ++n) name = str("{}_{}", wish, n);
+    for (int n = 1; is_language_word(name) || !take(name); ++n) name = str("{}_{}", wish, n);
     return name;
   }
 

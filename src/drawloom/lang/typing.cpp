@@ -237,6 +237,11 @@ auto as_index(const Expr& e) -> Expr {
   if (!e.type().is_data_int() || e.type().is_bool()) return {};
   if (const auto* imm = e.as<IntImm>()) return literal_as(kIndex, *imm);
   if (const auto* v = e.as<VarRef>()) return v->symbol->kind == SymbolKind::Param ? cast(kIndex, e, e.loc()) : Expr();
+  if (const auto* c = e.as<Cast>()) {
+    const Type from = c->value.type(), to = c->type;
+    const bool widens = from.is_data_int() && from.bits < to.bits && (to.is_int() || from.is_uint());
+    return widens ? as_index(c->value) : Expr();
+  }
   const auto* n = e.as<Binary>();
   if (!n || is_compare(n->op) || n->op == BinaryOp::Shl || n->op == BinaryOp::Shr || is_bitwise(n->op)) return {};
   const Expr a = as_index(n->a), b = as_index(n->b);

@@ -1,5 +1,6 @@
 #include "drawloom/lang/var.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "drawloom/ir/build.h"
@@ -21,19 +22,6 @@ auto dim_name(const std::string& base, size_t dim) -> std::string {
   return dim < std::size(kNames) ? str("{}{}", base, kNames[dim]) : str("{}{}", base, dim);
 }
 
-/// A bound of a domain as index over runtime symbols.
-auto domain_bound(const Expr& e, std::string_view which, const std::string& name, const Loc& loc) -> Expr {
-  const Expr out = subscript(e, str("the domain `{}`", name)).or_throw();
-  for_each_node(out, [&](const Expr& node) {
-    const auto* v = node.as<VarRef>();
-    const bool varies = node.as<Access>() || node.as<Load>() || (v && !is_runtime_symbol(*v->symbol));
-    if (!varies) return;
-    const auto what = v ? v->symbol->name : std::string("data");
-    throw Error(Diag(DiagKind::rdom_bounds, node.loc().known() ? node.loc() : loc, which, name, what));
-  });
-  return out;
-}
-
 auto ranges_of(const std::vector<Arg>& args) -> std::vector<std::pair<Expr, Expr>> {
   std::vector<std::pair<Expr, Expr>> out;
   for (size_t i = 0; i + 1 < args.size() && args[i].given(); i += 2) out.emplace_back(args[i].expr(), args[i + 1].expr());
@@ -42,8 +30,33 @@ auto ranges_of(const std::vector<Arg>& args) -> std::vector<std::pair<Expr, Expr
 
 }  // namespace
 
+auto domain_bound(const Expr& e, std::string_view which, const std::string& name, const Loc& loc) -> Result<Expr> {
+  DRAWLOOM_TRY(const Expr out, subscript(e, str("the domain `{}`", name)));
+  Status status = Done{};
+  for_each_node(out, [&](const Expr& node) {
+    const auto* v = node.as<VarRef>();
+    const bool varies = node.as<Access>() || node.as<Load>() || (v && !is_runtime_symbol(*v->symbol));
+    if (!varies || !status.ok()) return;
+    const auto what = v ? v->symbol->name : std::string("data");
+    status = Diag(DiagKind::rdom_bounds, node.loc().known() ? node.loc() : loc, which, name, what);
+  });
+  if (!status.ok()) return status.diag();
+  return out;
+}
+
+auto is_language_word(std::string_view word) -> bool {
+  constexpr std::string_view kWords[] = {
+#define BINARY_OP(name, text, kind) text,
+#define INTRINSIC(name, text, arity) text,
+#include "drawloom/ir/ops.def"
+      "select", "cast", "let", "ramp", "broadcast", "extent", "stride", "over",
+  };
+  return std::find(std::begin(kWords), std::end(kWords), word) != std::end(kWords);
+}
+
 auto checked_name(const std::string& name, const Loc& loc) -> const std::string& {
-  if (is_name(name)) return name;
+  const bool value = name == "true" || name == "false" || name == "inf" || name == "nan";
+  if (is_name(name) && !value) return name;
   throw Error(Diag(DiagKind::name_malformed, loc, name).with_help("a name is a letter or `_`, then letters, digits and `_`"));
 }
 
@@ -80,8 +93,8 @@ void RDom::build(const std::vector<std::pair<Expr, Expr>>& ranges, const std::st
   box->loc = loc;
   for (size_t d = 0; d < ranges.size(); ++d) {
     const auto dim = dim_name(name, d);
-    box->dims.push_back({dim, domain_bound(ranges[d].first, "the min", dim, loc),
-                         domain_bound(ranges[d].second, "the extent", dim, loc)});
+    box->dims.push_back({dim, domain_bound(ranges[d].first, "the min", dim, loc).or_throw(),
+                         domain_bound(ranges[d].second, "the extent", dim, loc).or_throw()});
   }
   box_ = box;
   for (const auto& dim : box->dims) {

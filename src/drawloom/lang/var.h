@@ -6,6 +6,7 @@
 
 #include "drawloom/lang/arg.h"
 #include "drawloom/lang/function.h"
+#include "drawloom/support/result.h"
 
 namespace drawloom {
 
@@ -95,6 +96,11 @@ class VarOrRVar {
 
 /// The box behind an RVar's symbol.
 auto domain_of(const Symbol& rvar) -> const DomainBox&;
+/// `e` as min or extent of a domain's dimension: index, over literals, Params and buffer fields. `which`: "the min".
+/// Errors: subscript_type, rdom_bounds.
+auto domain_bound(const Expr& e, std::string_view which, const std::string& name, const Loc& loc) -> Result<Expr>;
+/// A word that text forms read as an operation, as in `min(x, 3)`: no Func or image keeps it as its name.
+auto is_language_word(std::string_view word) -> bool;
 /// Checks a name that a user gives to anything. Errors: name_malformed, thrown.
 auto checked_name(const std::string& name, const Loc& loc) -> const std::string&;
 
