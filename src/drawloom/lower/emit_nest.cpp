@@ -105,7 +105,7 @@ class Emitter {
       const auto& stored = facts.stored.dims[d];
       const int64_t fold = fold_depth(s, facts, d);
       here.fold.push_back(fold);
-      here.origin.push_back(scope.form(stored.lo));
+      here.origin.push_back(scope.facts.simplify(scope.form(stored.lo)));
       const Form extent = fold > 0 ? Form(fold) : stored.cover.is_constant() ? stored.cover : scope.form(stored.extent());
       extents.push_back(to_expr(extent));
       const auto c = extent.as_constant();
@@ -144,7 +144,7 @@ class Emitter {
         return;
       }
       const Form here = scope.facts.simplify(scope.form(value));
-      if (here.is_constant()) {
+      if (is_affine(here)) {  // spelled out, so that it cancels against the origin of storage
         scope.spelled.insert_or_assign(nest_symbol.get(), here);
         return;
       }
@@ -169,6 +169,11 @@ class Emitter {
     if (!when.is_always()) body = make_if(to_expr(when), body);
     for (auto it = lets.rbegin(); it != lets.rend(); ++it) body = let_stmt(it->first, it->second, body);
     return body;
+  }
+
+  static auto is_affine(const Form& f) -> bool {
+    const auto& terms = f.node().terms;
+    return std::none_of(terms.begin(), terms.end(), [](const Term& t) { return static_cast<bool>(t.atom); });
   }
 
   static auto uses_own_loops(const Form& f, const StageLeaf& leaf) -> bool {

@@ -48,12 +48,8 @@ class PointEmitter {
     if (s.is_argument) return coords;
     ExprList out;
     for (size_t d = 0; d < coords.size(); ++d) {
-      if (s.fold[d] > 0)
-        out.push_back(binary(BinaryOp::Mod, coords[d], index_imm(s.fold[d])));
-      else if (s.origin[d] == Form(0))
-        out.push_back(coords[d]);
-      else
-        out.push_back(binary(BinaryOp::Sub, coords[d], to_expr(s.origin[d])));
+      const Form here = to_form(coords[d]);  // as forms, so that what coordinate and origin share cancels
+      out.push_back(to_expr(s.fold[d] > 0 ? floor_mod(here, Form(s.fold[d])) : here - s.origin[d]));
     }
     return out;
   }
