@@ -14,6 +14,7 @@ class Obligations {
   Obligations(const Nest& nest, const Loc& loc) : nest_(nest), loc_(loc) {}
 
   auto check() -> Status {
+    for (const auto& id : realisations(nest_)) DRAWLOOM_REQUIRE(check_readers(id));
     for (const auto& at : stage_leaves(nest_.tree)) {
       DRAWLOOM_REQUIRE(check_loops(at));
       DRAWLOOM_REQUIRE(check_covers(*at.node->as<StageLeaf>()));
@@ -24,6 +25,24 @@ class Obligations {
 
  private:
   auto name(RealisationId id) const -> const std::string& { return nest_.func(id).name(); }
+
+  /// Every stage that reads a Func placed by a step lies inside the loop it is computed at.
+  auto check_readers(RealisationId id) -> Status {
+    const auto& f = nest_.func(id);
+    if (f.is_output || f.placement != PlacementState::Placed) return Done{};
+    const auto group = place_of(nest_, id).group;
+    for (const auto& at : stage_leaves(nest_.tree)) {
+      const auto& leaf = *at.node->as<StageLeaf>();
+      if (leaf.what.func == id.func || !leaf_reads(*nest_.graph, leaf, id.func)) continue;
+      const bool inside = at.path.size() >= group.size() && std::equal(group.begin(), group.end() - 1, at.path.begin());
+      if (inside && at.path[group.size() - 1] > group.back()) continue;
+      const auto site = site_text(nest_, site_of(nest_.tree, group));
+      return Diag(DiagKind::placement_not_enclosing, loc_, f.name(), site, stage_text(nest_, leaf.what, leaf.stage))
+          .with_note(f.placement_loc, str("{} is computed at {} since here", f.name(), site))
+          .with_help(str("move {} first, to a loop around all that read it", f.name()));
+    }
+    return Done{};
+  }
 
   /// Nothing but the stage's own loops stands inside a vector loop; no parallel loop inside one.
   auto check_loops(const Located& at) -> Status {

@@ -308,6 +308,24 @@ auto image(const Box& access, const StageBox& box) -> std::optional<Region> {
   return out;
 }
 
+/// Terms of f, through its atoms; counting stops at `most`.
+auto weight(const Form& f, int most) -> int {
+  int n = 0;
+  for (const auto& t : f.node().terms) {
+    ++n;
+    if (!t.atom) continue;
+    for (const auto& op : t.atom->operands)
+      if (n < most) n += weight(op, most - n);
+  }
+  return n;
+}
+
+/// Deciding minima costs more than it gives where many conditions meet: such forms stay as they are.
+auto simplified(const Form& f, const Facts& facts) -> Form {
+  constexpr int kLarge = 24;
+  return weight(f, kLarge) < kLarge ? facts.simplify(f) : f;
+}
+
 /// Union of boxes, each there only when its condition holds. Parts with equal conditions merge first.
 class RegionUnion {
  public:
@@ -340,7 +358,7 @@ class RegionUnion {
   }
 
  private:
-  auto both(const Form& a, const Form& b, bool smaller) const -> Form { return facts_.simplify(smaller ? min(a, b) : max(a, b)); }
+  auto both(const Form& a, const Form& b, bool smaller) const -> Form { return simplified(smaller ? min(a, b) : max(a, b), facts_); }
 
   template <typename Pick>
   static void merge(Region& into, const Region& other, Pick&& pick) {
@@ -357,7 +375,7 @@ class RegionUnion {
 
 void tidy(Region& region, const Facts& facts) {
   for (auto& d : region.dims) {
-    d.lo = facts.simplify(d.lo), d.hi = facts.simplify(d.hi), d.free_hi = facts.simplify(d.free_hi);
+    d.lo = simplified(d.lo, facts), d.hi = simplified(d.hi, facts), d.free_hi = simplified(d.free_hi, facts);
     d.cover = cover_of(form_extent(d.lo, d.free_hi), facts);
   }
   std::vector<Cond> kept;

@@ -49,10 +49,25 @@ class SlideFinder {
     facts_.computed = facts_.need;
     inherit_warm_up();
     if (facts_.store_site != facts_.compute_site) find();
-    for (const auto& d : facts_.need.dims) facts_.window.push_back(d.cover.as_constant());
+    for (size_t d = 0; d < facts_.need.dims.size(); ++d) {
+      const bool kept_whole = facts_.slide_of(static_cast<int>(d)) && !moves_first(d);
+      facts_.window.push_back((kept_whole ? facts_.stored : facts_.need).dims[d].cover.as_constant());
+    }
   }
 
  private:
+  /// The loops that move dimension d stand outside all others of the chain. Where they do not, an iteration of an outer loop
+  /// comes back to elements of d that were computed in an earlier one, so all of d stays live.
+  auto moves_first(size_t d) const -> bool {
+    bool others_began = false;
+    for (const auto* l : chain_) {
+      const bool moves = uses(facts_.need.dims[d], l->id);
+      if (moves && others_began) return false;
+      others_began |= !moves;
+    }
+    return true;
+  }
+
   void inherit_warm_up() {
     for (const auto& at : stage_leaves(nest_.tree)) {
       const auto& leaf = *at.node->as<StageLeaf>();
