@@ -6,9 +6,9 @@
 #include <cstring>
 #include <map>
 
+#include "drawloom/codegen/llvm/machine.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
-#include "llvm/Support/TargetSelect.h"
 
 namespace drawloom {
 
@@ -56,8 +56,7 @@ auto define_functions(llvm::orc::LLJIT& jit) -> llvm::Error {
 
 /// The linker's own messages would go to stderr; they are in the errors it returns as well.
 auto make_jit() -> llvm::Expected<std::unique_ptr<llvm::orc::LLJIT>> {
-  static const bool started = !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
-  (void)started;
+  codegen::start_llvm();
   llvm::orc::JITTargetMachineBuilder machine{llvm::Triple("x86_64-unknown-linux-gnu")};
   // No runtime of LLVM's: objects have no constructors, no thread-local data and no exceptions.
   auto jit = llvm::orc::LLJITBuilder()

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 #include <cstring>
+#include <stdexcept>
 #include <vector>
 
 #include "drawloom/driver/jit.h"
@@ -119,7 +120,7 @@ auto run(const JitModule& module, std::string_view name, drawloom_context_t* ctx
   };
   void* slots[sizeof...(Args) + 1] = {slot(args)..., nullptr};
   const auto entry = module.argv(name);
-  REQUIRE(entry);
+  if (!entry) throw std::logic_error(str("no function {}", name));
   return entry(ctx, slots);
 }
 

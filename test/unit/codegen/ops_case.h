@@ -2,7 +2,6 @@
 /// One operation as a program over arrays, its inputs, and the comparison of its results.
 
 #include <cstring>
-#include <functional>
 
 #include "drawloom/ir/build.h"
 #include "drawloom/support/hash.h"
@@ -21,23 +20,36 @@ auto ir_type() -> Type {
   return std::is_signed_v<T> ? int_type(sizeof(T) * 8) : uint_type(sizeof(T) * 8);
 }
 
-/// `out[i] = make(inputs[i]..)` in vectors of `lanes`.
-inline auto map_program(std::string name, const std::vector<Type>& inputs, Type result, int lanes,
-                        const std::function<Expr(const ExprList&)>& make) -> Program {
+/// Builds one operation from its operands.
+using Maker = Expr (*)(int op, const ExprList& operands);
+struct Build {
+  Maker make;
+  int op = 0;  ///< the operator, as its number
+};
+
+/// Element k * kCount + i of the output is operation k of element i of each input, in vectors of `lanes`.
+inline auto map_program(const std::string& name, const std::vector<Type>& inputs, Type result, int lanes,
+                        const std::vector<Build>& operations) -> Program {
   Program p;
-  p.name = std::move(name);
+  p.name = name;
   const SymbolRef i = make_symbol(SymbolKind::Loop, "i");
-  const Expr first = binary(BinaryOp::Mul, var_ref(i), index_imm(lanes));
-  const Expr at = lanes == 1 ? first : ramp(first, index_imm(1), lanes);
+  auto at = [&](int64_t offset) {
+    const Expr first = binary(BinaryOp::Add, binary(BinaryOp::Mul, var_ref(i), index_imm(lanes)), index_imm(offset));
+    return lanes == 1 ? first : ramp(first, index_imm(1), lanes);
+  };
   ExprList values;
   for (size_t k = 0; k < inputs.size(); k++) {
     const BufferRef b = make_buffer(str("in{}", k), inputs[k], 1, MemoryKind::Argument);
     p.arguments.push_back(BufferArgument{b, ArgumentRole::Input});
-    values.push_back(load(b, {at}));
+    values.push_back(load(b, {at(0)}));
   }
   const BufferRef out = make_buffer("out", result, 1, MemoryKind::Argument);
   p.arguments.push_back(BufferArgument{out, ArgumentRole::Output});
-  p.body = make_for(i, index_imm(0), index_imm(kCount / lanes), ForKind::Serial, store(out, {at}, make(values)));
+  StmtList stores;
+  for (size_t k = 0; k < operations.size(); k++) {
+    stores.push_back(store(out, {at(static_cast<int64_t>(k) * kCount)}, operations[k].make(operations[k].op, values)));
+  }
+  p.body = make_for(i, index_imm(0), index_imm(kCount / lanes), ForKind::Serial, make_block(stores));
   return p;
 }
 
@@ -92,18 +104,6 @@ auto same(T a, T b) -> bool {
     if (a != a && b != b) return true;
   }
   return std::memcmp(&a, &b, sizeof a) == 0;
-}
-
-/// Number of elements that differ from `expected(i)`, where `counts(i)`; reports the first.
-template <typename R>
-auto mismatches(Array<R>& out, const std::function<R(size_t)>& expected, const std::function<bool(size_t)>& counts) -> int {
-  int wrong = 0;
-  for (size_t i = 0; i < kCount; i++) {
-    const R is = static_cast<R>(out[i]);
-    if (!counts(i) || same<R>(is, expected(i))) continue;
-    if (wrong++ == 0) UNSCOPED_INFO("element " << i << " is " << +is << ", should be " << +expected(i));
-  }
-  return wrong;
 }
 
 }  // namespace drawloom

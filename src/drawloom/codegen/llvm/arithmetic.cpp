@@ -44,19 +44,24 @@ auto FunctionEmitter::emit_cast(Type to, Type from, Value* v) -> Value* {
   return b_.CreateIntCast(v, type, is_signed(from));
 }
 
-/// Truncates and saturates. Where the bounds are exact in the float type, clamping there is cheapest; its comparisons
-/// send a NaN to a bound, so that the conversion never sees one.
+/// Truncates and saturates, in operations that vectors have. The value is first raised to the lowest integer; this
+/// comparison also sends NaN there. Where the highest integer is a number of the float type, the value is lowered to
+/// it; else a value too high is noticed, and what its conversion gave (LLVM: poison) is not chosen.
 auto FunctionEmitter::float_to_int(Type to, Type from, Value* v) -> Value* {
-  llvm::Type* type = m_.value_type(to);
-  if (to.bits >= (from.bits == 32 ? 32 : 64)) {
-    return b_.CreateIntrinsic(is_signed(to) ? intrinsic::fptosi_sat : intrinsic::fptoui_sat, {type, v->getType()}, {v});
+  const bool exact = to.bits < (from.bits == 32 ? 32 : 64);
+  const double above = std::ldexp(1.0, to.bits - is_signed(to));
+  Value* low = real(from, is_signed(to) ? -std::ldexp(1.0, to.bits - 1) : 0);
+  Value* raised = b_.CreateSelect(b_.CreateFCmpOGT(v, low), v, low);
+  if (exact) {
+    Value* high = real(from, above - 1);
+    raised = b_.CreateSelect(b_.CreateFCmpOLT(raised, high), raised, high);
   }
-  const double high = std::ldexp(1.0, to.bits - is_signed(to)) - 1, low = is_signed(to) ? -std::ldexp(1.0, to.bits - 1) : 0;
-  Value *max = real(from, high), *min = real(from, low);
-  v = b_.CreateSelect(b_.CreateFCmpOLT(v, max), v, max);
-  v = b_.CreateSelect(b_.CreateFCmpOGT(v, min), v, min);
-  if (to.bits == 32) return is_signed(to) ? b_.CreateFPToSI(v, type) : b_.CreateFPToUI(v, type);
-  return b_.CreateTrunc(b_.CreateFPToSI(v, m_.value_type(int_type(32).with_lanes(to.lanes))), type);
+  // Narrow integers through i32, for which there are instructions.
+  llvm::Type* wide = m_.value_type((to.bits < 32 ? int_type(32) : to).with_lanes(to.lanes));
+  Value* converted = is_signed(to) || to.bits < 32 ? b_.CreateFPToSI(raised, wide) : b_.CreateFPToUI(raised, wide);
+  if (exact) return b_.CreateTrunc(converted, m_.value_type(to), "", /*IsNUW=*/!is_signed(to), /*IsNSW=*/is_signed(to));
+  const int64_t highest = is_signed(to) ? static_cast<int64_t>(~uint64_t{0} >> (65 - to.bits)) : -1;
+  return b_.CreateSelect(b_.CreateFCmpOGE(v, real(from, above)), integer(to, highest), converted);
 }
 
 auto FunctionEmitter::emit_unary(const Unary& n) -> Value* {
@@ -172,9 +177,9 @@ auto FunctionEmitter::floor_divide(Type t, Value* a, Value* b, bool remainder) -
   Value* quotient;
   if (is_signed(t)) {
     Value* sign = b_.CreateAShr(a, llvm::ConstantInt::get(a->getType(), t.bits - 1u));
-    quotient = b_.CreateXor(b_.CreateUDiv(b_.CreateXor(a, sign), magnitude), sign);
+    quotient = b_.CreateXor(divide_magnitudes(t, b_.CreateXor(a, sign), magnitude), sign);
   } else {
-    quotient = b_.CreateUDiv(a, magnitude);
+    quotient = divide_magnitudes(t, a, magnitude);
   }
   Value* result = quotient;
   if (remainder) {
@@ -183,6 +188,23 @@ auto FunctionEmitter::floor_divide(Type t, Value* a, Value* b, bool remainder) -
     result = b_.CreateSelect(b_.CreateICmpSLT(b, zero), b_.CreateNeg(quotient), quotient);
   }
   return b_is_zero ? b_.CreateSelect(b_is_zero, zero, result) : result;
+}
+
+/// a / b for b > 0, both without sign (for signed types a is below 2^(bits-1) and b at most that).
+/// No target divides vectors of integers. Up to 32 bits the float quotient does it exactly: with a and b of n bits and
+/// a quotient of at least 2^e, b has at most n - e bits, so the quotient lies at least 2^(e-n) below the next integer,
+/// which is more than the rounding error of a float of 2n bits or more.
+auto FunctionEmitter::divide_magnitudes(Type t, Value* a, Value* b) -> Value* {
+  if (t.lanes == 1 || t.bits > 32 || llvm::isa<llvm::Constant>(b)) return b_.CreateUDiv(a, b);
+  const Type f = float_type(t.bits == 32 ? 64 : 32).with_lanes(t.lanes);
+  llvm::Type *real_type = m_.value_type(f), *wide = m_.value_type(int_type(32).with_lanes(t.lanes));
+  if (t.bits < 32) a = b_.CreateZExt(a, wide), b = b_.CreateZExt(b, wide);
+  // |INT_MIN| read as a negative number gives a quotient in (-1, 0], which truncates to 0 as well.
+  const bool with_sign = t.bits < 32 || is_signed(t);
+  auto to_real = [&](Value* v) { return with_sign ? b_.CreateSIToFP(v, real_type) : b_.CreateUIToFP(v, real_type); };
+  Value* quotient = b_.CreateFDiv(to_real(a), to_real(b));
+  Value* whole = with_sign ? b_.CreateFPToSI(quotient, wide) : b_.CreateFPToUI(quotient, wide);
+  return b_.CreateTrunc(whole, m_.value_type(t));
 }
 
 /// By an amount that is taken as unsigned: beyond the width gives 0, or the sign fill.

@@ -225,6 +225,8 @@ class FunctionEmitter {
   auto as_ramp(const Expr& e) -> std::optional<RampValue>;
   auto find_ramp(const Expr& e) -> std::optional<RampValue>;
   auto ramp_of_binary(const Binary& n) -> std::optional<RampValue>;
+  auto index_product(Value* a, Value* b) -> Value*;
+  auto index_sum(Value* a, Value* b) -> Value*;
   void bind(const SymbolRef& s, const Expr& e);
   auto splat(Value* v, int lanes) -> Value*;
   auto emit_ramp(const Ramp& n) -> Value*;
@@ -244,6 +246,7 @@ class FunctionEmitter {
   auto min_max(bool max, Type t, Value* a, Value* b) -> Value*;
   auto compare(BinaryOp op, Type t, Value* a, Value* b) -> Value*;
   auto floor_divide(Type t, Value* a, Value* b, bool remainder) -> Value*;
+  auto divide_magnitudes(Type t, Value* a, Value* b) -> Value*;
   auto shift(Type t, Value* a, Value* n, bool left) -> Value*;
   auto shift_one_way(Type t, Value* a, Value* n, bool left) -> Value*;
   auto emit_call(const Call& n) -> Value*;

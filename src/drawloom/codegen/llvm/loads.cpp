@@ -99,24 +99,25 @@ auto FunctionEmitter::load_speculative(const Place& p, llvm::Type* type, Value* 
   return phi;
 }
 
-/// With n lanes and s = |stride|: s dense loads of n elements from the lowest lane on; the last one is moved down so
-/// that it ends with the highest lane. Then each lane is picked from the load that has it.
+/// Dense loads of as many elements as there are lanes, from the lowest lane on, until the highest is covered; the last
+/// one is moved down so that it ends with the highest lane. Then each lane is picked from the load that has it.
 auto FunctionEmitter::load_strided(const Place& p, Value* base, int64_t stride) -> Value* {
-  const int64_t n = p.lanes, s = stride < 0 ? -stride : stride, last = (n - 1) * s;
+  const int64_t n = p.lanes, step = stride < 0 ? -stride : stride, last = (n - 1) * step;
   if (stride < 0) base = b_.CreateSub(base, b_.getInt64(static_cast<uint64_t>(last)));
-  Value* first = address(p, base);
+  Value* lowest = address(p, base);
   Value* picked = nullptr;
-  for (int64_t j = 0; j < s; j++) {
-    const int64_t start = j == s - 1 ? last + 1 - n : j * n;
-    Value* at = b_.CreateConstGEP1_64(m_.memory_type(p.element), first, static_cast<uint64_t>(start));
+  for (int64_t first = 0; first <= last; first += n) {
+    const int64_t start = std::min(first, last + 1 - n);
+    Value* at = b_.CreateConstGEP1_64(m_.memory_type(p.element), lowest, static_cast<uint64_t>(start));
     Value* chunk = load_plain(p, vector_memory_type(p, p.lanes), at);
     std::vector<int> pick;
     for (int64_t k = 0; k < n; k++) {
-      const int64_t element = (stride < 0 ? n - 1 - k : k) * s;
-      const bool here = j == 0 ? element < n : element >= j * n && element - start < n;
-      pick.push_back(static_cast<int>(here ? (j == 0 ? 0 : n) + element - start : j == 0 ? -1 : k));
+      const int64_t element = (stride < 0 ? n - 1 - k : k) * step;
+      const bool here = element >= first && element < first + n;
+      // Operand 0 is what was picked before, lane for lane; operand 1 is the chunk.
+      pick.push_back(static_cast<int>(here ? n + element - start : k));
     }
-    picked = j == 0 ? b_.CreateShuffleVector(chunk, pick) : b_.CreateShuffleVector(picked, chunk, pick);
+    picked = b_.CreateShuffleVector(picked ? picked : llvm::PoisonValue::get(chunk->getType()), chunk, pick);
   }
   return picked;
 }

@@ -11,7 +11,7 @@
 
 namespace drawloom::codegen {
 
-static void start_llvm() {
+void start_llvm() {
   static std::once_flag once;
   std::call_once(once, [] {
     LLVMInitializeX86TargetInfo();

@@ -13,6 +13,9 @@ class TargetMachine;
 
 namespace drawloom::codegen {
 
+/// Registers LLVM's x86 back end, once; whoever uses LLVM for it calls this first.
+void start_llvm();
+
 auto make_target_machine(const Target& target) -> Result<std::unique_ptr<llvm::TargetMachine>>;
 
 /// The fixed list of passes. None vectorises, unrolls or reorders floating point: loops are as the schedule made them.

@@ -114,15 +114,31 @@ auto FunctionEmitter::find_ramp(const Expr& e) -> std::optional<RampValue> {
   return std::nullopt;
 }
 
+/// Products and sums in which 0 and 1 vanish: a stride that is constant must be seen as one at once.
+auto FunctionEmitter::index_product(Value* a, Value* b) -> Value* {
+  const auto *x = llvm::dyn_cast<llvm::ConstantInt>(a), *y = llvm::dyn_cast<llvm::ConstantInt>(b);
+  if ((x && x->isZero()) || (y && y->isOne())) return a;
+  if ((y && y->isZero()) || (x && x->isOne())) return b;
+  return b_.CreateMul(a, b);
+}
+auto FunctionEmitter::index_sum(Value* a, Value* b) -> Value* {
+  const auto *x = llvm::dyn_cast<llvm::ConstantInt>(a), *y = llvm::dyn_cast<llvm::ConstantInt>(b);
+  if (y && y->isZero()) return a;
+  return x && x->isZero() ? b : b_.CreateAdd(a, b);
+}
+
 auto FunctionEmitter::ramp_of_binary(const Binary& n) -> std::optional<RampValue> {
   if (n.op != BinaryOp::Add && n.op != BinaryOp::Sub && n.op != BinaryOp::Mul) return std::nullopt;
   const std::optional<RampValue> a = as_ramp(n.a);
   const std::optional<RampValue> b = a ? as_ramp(n.b) : std::nullopt;
   if (!b) return std::nullopt;
-  if (n.op == BinaryOp::Add) return RampValue{b_.CreateAdd(a->base, b->base), b_.CreateAdd(a->stride, b->stride)};
-  if (n.op == BinaryOp::Sub) return RampValue{b_.CreateSub(a->base, b->base), b_.CreateSub(a->stride, b->stride)};
-  if (a->has_stride(0)) return RampValue{b_.CreateMul(a->base, b->base), b_.CreateMul(a->base, b->stride)};
-  if (b->has_stride(0)) return RampValue{b_.CreateMul(a->base, b->base), b_.CreateMul(b->base, a->stride)};
+  if (n.op == BinaryOp::Add) return RampValue{index_sum(a->base, b->base), index_sum(a->stride, b->stride)};
+  if (n.op == BinaryOp::Sub) {
+    Value* stride = b->has_stride(0) ? a->stride : b_.CreateSub(a->stride, b->stride);
+    return RampValue{b_.CreateSub(a->base, b->base), stride};
+  }
+  if (a->has_stride(0)) return RampValue{index_product(a->base, b->base), index_product(a->base, b->stride)};
+  if (b->has_stride(0)) return RampValue{index_product(a->base, b->base), index_product(b->base, a->stride)};
   return std::nullopt;
 }
 
@@ -142,7 +158,7 @@ auto FunctionEmitter::ramp_compare(const Binary& n) -> Value* {
   const std::optional<RampValue> b = a ? as_ramp(n.b) : std::nullopt;
   if (!b) return nullptr;
   const int lanes = n.a.type().lanes;
-  RampValue difference{nullptr, b_.CreateSub(a->stride, b->stride)};
+  const RampValue difference{nullptr, b->has_stride(0) ? a->stride : b_.CreateSub(a->stride, b->stride)};
   if (difference.has_stride(0)) return splat(compare(n.op, kIndex, a->base, b->base), lanes);
   const bool up = difference.has_stride(1);
   if (!up && !difference.has_stride(-1)) return nullptr;
