@@ -22,6 +22,7 @@
 
 namespace drawloom {
 
+class ValueRanges;
 struct FormTerms;
 struct FormNode;
 struct Term;
@@ -171,6 +172,10 @@ auto range_of(const Form& f) -> Range;
 using FormMap = std::function<std::optional<Form>(const SymbolRef&)>;
 auto substitute(const Form& f, const FormMap& map) -> Form;
 auto substitute(const Cond& c, const FormMap& map) -> Cond;
+/// Replaces atoms, outermost first; where `map` gives nothing the atom is rebuilt from its replaced operands (conditions
+/// of choices stay).
+using AtomMap = std::function<std::optional<Form>(const Atom&)>;
+auto replace_atoms(const Form& f, const AtomMap& map) -> Form;
 auto uses_symbol(const Form& f, const Symbol* s) -> bool;
 auto uses_symbol(const Cond& c, const Symbol* s) -> bool;
 /// Every symbol in f, each once, in order of creation.
@@ -183,6 +188,8 @@ auto to_expr(const Cond& c) -> Expr;
 /// The form of an index expression (type index, or data integers inside casts to index: those become opaque atoms with the range of their type
 /// and value_range.h). Never fails.
 auto to_form(const Expr& e) -> Form;
+/// As above, with ranges of data from `ranges`, whose hooks must hold for every value of the symbols in e.
+auto to_form(const Expr& e, ValueRanges& ranges) -> Form;
 /// The conjunction that a scalar bool over index comparisons says, if it is one.
 auto to_cond(const Expr& e) -> std::optional<Cond>;
 

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "drawloom/analysis/form_internal.h"
+#include "drawloom/analysis/value_range.h"
 #include "drawloom/ir/build.h"
 
 namespace drawloom {
@@ -18,6 +19,8 @@ auto is_form_symbol(const Symbol& s) -> bool {
 
 class Reader {
  public:
+  explicit Reader(ValueRanges& ranges) : ranges_(ranges) {}
+
   auto form(const Expr& e) -> Form {
     // Only what has several parents can be met twice.
     if (e.get()->ref_count() < 2) return compute(e);
@@ -57,7 +60,7 @@ class Reader {
     return Cond::equals(x, y);
   }
 
-  auto unknown(const Expr& e) -> Form { return opaque(e, range_of_type(e.type())); }
+  auto unknown(const Expr& e) -> Form { return opaque(e, ranges_.of(e)); }
 
   auto compute(const Expr& e) -> Form {
     if (!is_index(e)) return unknown(e);
@@ -99,11 +102,29 @@ class Reader {
     return unknown(e);
   }
 
-  auto conversion(const Expr& e) -> Form {
-    const Expr& from = e.to<Cast>().value;
-    if (const auto* imm = from.as<IntImm>(); imm && range_of_type(from.type()).bounded()) return Form(imm->value);
+  auto conversion(const Expr& e) -> Form { return widened(e.to<Cast>().value); }
+
+  /// The value of a data expression as an index. Arithmetic that cannot wrap is looked through.
+  auto widened(const Expr& from) -> Form {
+    const Type t = from.type();
+    const auto whole = [&] { return opaque(cast(kIndex, from), t.is_float() ? ranges_.of(cast(kIndex, from)) : ranges_.of(from)); };
+    if (!t.is_scalar() || !t.is_data_int() || t.is_bool()) return is_index(from) ? form(from) : whole();
+    if (const auto* imm = from.as<IntImm>(); imm && ranges_.of(from).is_point()) return Form(imm->value);
     if (const auto* var = from.as<VarRef>(); var && is_form_symbol(*var->symbol)) return Form(var->symbol);
-    return opaque(e, from.type().is_data_int() ? range_of_type(from.type()) : Range::all());
+    if (const auto* c = from.as<Cast>(); c && !c->value.type().is_float()) {
+      const Range inner = ranges_.of(c->value);
+      if (inner.bounded() && range_of_type(t).contains(inner)) return widened(c->value);
+    }
+    const auto* b = from.as<Binary>();
+    if (!b || is_compare(b->op)) return whole();
+    const Range x = ranges_.of(b->a), y = ranges_.of(b->b), all = range_of_type(t);
+    const auto fits = [&](const Range& exact) { return exact.bounded() && all.contains(exact); };
+    if (b->op == BinaryOp::Add && fits(x + y)) return widened(b->a) + widened(b->b);
+    if (b->op == BinaryOp::Sub && fits(x - y)) return widened(b->a) - widened(b->b);
+    if (b->op == BinaryOp::Mul && fits(x * y)) return widened(b->a) * widened(b->b);
+    if (b->op == BinaryOp::Min && all.bounded()) return min(widened(b->a), widened(b->b));
+    if (b->op == BinaryOp::Max && all.bounded()) return max(widened(b->a), widened(b->b));
+    return whole();
   }
 
   auto arithmetic(const Expr& e) -> Form {
@@ -162,12 +183,20 @@ class Reader {
     return {};
   }
 
+  ValueRanges& ranges_;
   std::unordered_map<const ExprNode*, Form> forms_;
 };
 
 }  // namespace
 
-auto to_form(const Expr& e) -> Form { return Reader().form(e); }
-auto to_cond(const Expr& e) -> std::optional<Cond> { return Reader().condition(e); }
+auto to_form(const Expr& e) -> Form {
+  ValueRanges ranges;
+  return to_form(e, ranges);
+}
+auto to_form(const Expr& e, ValueRanges& ranges) -> Form { return Reader(ranges).form(e); }
+auto to_cond(const Expr& e) -> std::optional<Cond> {
+  ValueRanges ranges;
+  return Reader(ranges).condition(e);
+}
 
 }  // namespace drawloom

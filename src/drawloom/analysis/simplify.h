@@ -1,6 +1,6 @@
 #pragma once
 /// Algebraic simplification by table rows (rules_*.cpp). Every rule holds for all values under the semantics of ops.def and is checked on random and
-/// edge values by one test that loops over the tables; none makes an expression larger by node count, or equal in count and less canonical.
+/// edge values by one test that loops over the tables; none has more operations on its right side than on its left, and where the count is equal the right side is more canonical.
 
 #include "drawloom/ir/program.h"
 
