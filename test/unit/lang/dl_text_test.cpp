@@ -141,7 +141,8 @@ TEST_CASE("mistakes in text are those of C++, at their place") {
   CHECK(problem(with("func f(x): u8 = in(x) * 0.5\noutput f\n")).name() == "func_type");
   CHECK(problem(with("func f(x): u8 = in(x) + (x < 3)\noutput f\n")).name() == "type_clash");
   CHECK(problem(with("func f(x): u8 = f(x)\noutput f\n")).name() == "recurrence_unordered");
-  CHECK(problem(with("func f(x): u8 = in(x)\nfunc g(x): u8 = f(x)\noutput f\n")).message() == "no output needs the func `g`");
+  CHECK(words(problem(with("func f(x): u8 = in(x)\nfunc g(x): u8 = f(x)\noutput f\n"))) ==
+        "name_unused: no output needs the func `g`");
   CHECK(problem(with("func f(x): u8 = 1:u8\noutput f\n")).message() == "no output needs the input `in`");
   CHECK(problem(with("func f(x): u8 = in(x)\nfunc g(x): u8 = f(x)\nupdate f\n  f(x) = 0:u8\noutput g\n")).name() ==
         "func_frozen");

@@ -27,3 +27,6 @@ auto mistake(F&& program, int line, std::string_view file = __builtin_FILE()) ->
   CHECK(d.loc().file() == file);
   return d;
 }
+
+/// Kind and message.
+inline auto words(const Diag& d) -> std::string { return str("{}: {}", d.name(), d.message()); }

@@ -84,8 +84,8 @@ TEST_CASE("mistake: a Var on the right is not on the left") {
 TEST_CASE("mistake: the left side of a definition is not a list of Vars") {
   Var x("x");
   Func f("f");
-  CHECK(mistake([&] { f(x, x) = x; }, __LINE__).message() ==
-        "the definition of f needs plain, different Vars on its left, not `x` twice");
+  CHECK(words(mistake([&] { f(x, x) = x; }, __LINE__)) ==
+        "definition_argument: the definition of f needs plain, different Vars on its left, not `x` twice");
   CHECK(mistake([&] { f(x + 1) = x; }, __LINE__).name() == "definition_argument");
 }
 
@@ -157,8 +157,8 @@ TEST_CASE("mistake: a tuple is used as a value, or a component that it lacks") {
   Var x("x");
   Func f("f"), g("g");
   f(x) = Tuple(x, 0.5f);
-  CHECK(mistake([&] { g(x) = f(x) + 1; }, __LINE__).message() == "f has 2 components: as a value it needs `[i]`");
-  CHECK(mistake([&] { g(x) = f(x)[2]; }, __LINE__).message() == "f has 2 components: there is no component 2");
+  CHECK(words(mistake([&] { g(x) = f(x) + 1; }, __LINE__)) == "func_tuple: f has 2 components: as a value it needs `[i]`");
+  CHECK(words(mistake([&] { g(x) = f(x)[2]; }, __LINE__)) == "name_missing: f has 2 components: there is no component 2");
 }
 
 TEST_CASE("mistake: undefined expressions") {
@@ -166,47 +166,47 @@ TEST_CASE("mistake: undefined expressions") {
   Func f("f");
   Expr nothing;
   CHECK(mistake([&] { f(x) = nothing; }, __LINE__).name() == "expr_undefined");
-  CHECK(mistake([&] { f(x) = x + nothing; }, __LINE__).message() == "an operand of `+` is an undefined expression");
+  CHECK(words(mistake([&] { f(x) = x + nothing; }, __LINE__)) == "expr_undefined: an operand of `+` is an undefined expression");
 }
 
 TEST_CASE("mistake: conditions are bool") {
   Var x("x");
   ImageParam in(UInt(8), 1, "in");
-  CHECK(mistake([&] { select(in(x), 1, 2); }, __LINE__).message() == "`the condition of select` does not take u8");
-  CHECK(mistake([&] { (in(x) && (x < 3)); }, __LINE__).message() == "`&&` does not take u8 and bool");
-  CHECK(mistake([&] { !(in(x) + 1); }, __LINE__).message() == "`!` does not take u8");
+  CHECK(words(mistake([&] { select(in(x), 1, 2); }, __LINE__)) == "type_unsupported: `the condition of select` does not take u8");
+  CHECK(words(mistake([&] { (in(x) && (x < 3)); }, __LINE__)) == "type_clash: `&&` does not take u8 and bool");
+  CHECK(words(mistake([&] { !(in(x) + 1); }, __LINE__)) == "type_unsupported: `!` does not take u8");
   CHECK(mistake([&] { (in(x) * 0.5f) & 1; }, __LINE__).name() == "type_clash");
 }
 
 TEST_CASE("mistake: bounds of a domain vary") {
   Var x("x");
   ImageParam in(UInt(8), 1, "in");
-  CHECK(mistake([&] { RDom r(0, x + 1); }, __LINE__).message() ==
-        "the extent of rx depends on x: the bounds of a reduction domain may use parameters and buffer sizes only");
+  CHECK(words(mistake([&] { RDom r(0, x + 1); }, __LINE__)) ==
+        "rdom_bounds: the extent of rx depends on x: the bounds of a reduction domain may use parameters and buffer sizes only");
   CHECK(mistake([&] { RDom r(0, in(3)); }, __LINE__).name() == "rdom_bounds");
 }
 
 TEST_CASE("mistake: a reduction without a domain") {
   Var x("x");
   const auto d = mistake([&] { sum(x * 2); }, __LINE__);
-  CHECK(d.message() == "`sum` has no reduction domain to run over");
+  CHECK(words(d) == "rdom_missing: `sum` has no reduction domain to run over");
   CHECK(d.help() == "use a variable of an RDom in its value");
 }
 
 TEST_CASE("mistake: names that are none, and names said twice") {
-  CHECK(mistake([&] { Func f("blur y"); }, __LINE__).message() == "`blur y` cannot be a name");
+  CHECK(words(mistake([&] { Func f("blur y"); }, __LINE__)) == "name_malformed: `blur y` cannot be a name");
   CHECK(mistake([&] { Var v("3d"); }, __LINE__).name() == "name_malformed");
   Var x("x");
   Param<int> p("n"), q("n");
   Func f("f");
   f(x) = x + p * q;
-  CHECK(caught([&] { Pipeline pipe(f); }).message() == "two arguments of one pipeline are named `n`");
+  CHECK(words(caught([&] { Pipeline pipe(f); })) == "name_clash: two arguments of one pipeline are named `n`");
 }
 
 TEST_CASE("mistake: pipelines of nothing") {
   CHECK(mistake([&] { Pipeline p(std::vector<Func>{}); }, __LINE__).name() == "pipeline_empty");
   Func f("f");
-  CHECK(mistake([&] { Pipeline p(f); }, __LINE__).message() == "f is called, but has no definition");
+  CHECK(words(mistake([&] { Pipeline p(f); }, __LINE__)) == "func_undefined: f is called, but has no definition");
 }
 
 TEST_CASE("mistake: an image's size is used, but not the image") {
@@ -214,7 +214,7 @@ TEST_CASE("mistake: an image's size is used, but not the image") {
   ImageParam in(UInt(8), 1, "in");
   Func f("f");
   f(x) = x + in.width();
-  CHECK(caught([&] { Pipeline p(f); }).message() == "in.extent.0 is not known at the call: no Func reads its buffer");
+  CHECK(words(caught([&] { Pipeline p(f); })) == "symbol_unbound: in.extent.0 is not known at the call: no Func reads its buffer");
 }
 
 TEST_CASE("mistake: schedule calls that cannot be written down") {
@@ -224,22 +224,22 @@ TEST_CASE("mistake: schedule calls that cannot be written down") {
   f(x) = x;
   g(x) = f(x);
   h(x) = x;
-  CHECK(mistake([&] { f.split(x, xo, xi, in(x)); }, __LINE__).message() ==
-        "`split` takes an integer or an integer Param, not an expression");
-  CHECK(mistake([&] { f.update(0).unroll(x); }, __LINE__).message() == "f has 0 updates: there is no update(0)");
+  CHECK(words(mistake([&] { f.split(x, xo, xi, in(x)); }, __LINE__)) ==
+        "schedule_amount: `split` takes an integer or an integer Param, not an expression");
+  CHECK(words(mistake([&] { f.update(0).unroll(x); }, __LINE__)) == "name_missing: f has 0 updates: there is no update(0)");
   const int line = __LINE__ + 1;
   f.compute_at(h, x);
   const auto d = caught([&] { Pipeline(g).schedule(); });
-  CHECK(d.message() == "f is placed at a loop of h, which is not in the pipeline");
+  CHECK(words(d) == "schedule_target: f is placed at a loop of h, which is not in the pipeline");
   CHECK(d.loc().line() == static_cast<uint32_t>(line));
 }
 
 TEST_CASE("mistake: buffers of another type or shape") {
   ImageParam in(UInt(8), 2, "in");
-  CHECK(caught([&] { in.set(Buffer<float>(4, 4)); }).message() == "buffer holds f32, not u8");
-  CHECK(caught([&] { in.set(Buffer<uint8_t>(4)); }).message() == "buffer has 1 dimension, not 2");
+  CHECK(words(caught([&] { in.set(Buffer<float>(4, 4)); })) == "buffer_type: buffer holds f32, not u8");
+  CHECK(words(caught([&] { in.set(Buffer<uint8_t>(4)); })) == "buffer_shape: buffer has 1 dimension, not 2");
   CHECK(caught([&] { Buffer<uint16_t> b = AnyBuffer(Float(32), std::vector<int64_t>{2}); }).name() == "buffer_type");
   const Buffer<uint8_t> b(4, 4);
-  CHECK(caught([&] { b(4, 0) = 1; }).message() == "buffer has no coordinate 4 in dimension 0");
+  CHECK(words(caught([&] { b(4, 0) = 1; })) == "buffer_index: buffer has no coordinate 4 in dimension 0");
   CHECK(caught([&] { b(0) = 1; }).name() == "buffer_shape");
 }
