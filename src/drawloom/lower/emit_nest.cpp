@@ -400,18 +400,7 @@ class CallChecks {
   auto pipeline() const -> const std::string& { return nest_.graph->pipeline->name; }
 
   void input(const BufferRef& b) {
-    const auto region = input_region(nest_, b, cache_);
-    if (!region) return;
-    for (size_t d = 0; d < region->dims.size(); ++d) {
-      const auto& r = region->dims[d];
-      const Form lo(b->min[d]), end = Form(b->min[d]) + Form(b->extent[d]);
-      const Expr inside = to_expr(Cond::nonnegative(r.lo - lo) && Cond::nonnegative(end - 1 - r.hi));
-      const Expr needed = to_expr(region->when);
-      const Expr ok = binary(BinaryOp::Or, unary(UnaryOp::Not, needed), inside);
-      require(ok, "out_of_bounds",
-              str("{}: input {} is read from {{}} to {{}} in dimension {}, but holds {{}} to {{}}", pipeline(), b->name, d),
-              {to_expr(r.lo), to_expr(r.hi), to_expr(lo), to_expr(end - 1)});
-    }
+    if (const auto region = input_region(nest_, b, cache_)) holds(*b, "input", *region);
   }
 
   void outputs() {
@@ -445,17 +434,22 @@ class CallChecks {
             {to_expr(promised.extent()), to_expr(promised.lo), var_ref(b.extent[d]), var_ref(b.min[d])});
   }
 
-  /// An output that other Funcs read must hold what they read.
+  /// An output must hold what other Funcs read of it and what its own updates write and read.
   void readers(const GraphFunc& f, const BufferDecl& b) {
-    const int func = nest_.graph->find(f.name());
-    const auto region = output_read_region(nest_, {func, 0}, cache_);
-    if (!region) return;
-    for (size_t d = 0; d < region->dims.size(); ++d) {
-      const auto& r = region->dims[d];
+    const RealisationId id{nest_.graph->find(f.name()), 0};
+    if (const auto region = output_read_region(nest_, id, cache_)) holds(b, "output", *region);
+    for (const auto& region : output_update_regions(nest_, id, cache_)) holds(b, "output", region);
+  }
+
+  /// The buffer holds the region, where there is one.
+  void holds(const BufferDecl& b, std::string_view what, const Region& region) {
+    for (size_t d = 0; d < region.dims.size(); ++d) {
+      const auto& r = region.dims[d];
       const Form lo(b.min[d]), end = Form(b.min[d]) + Form(b.extent[d]);
+      if (r.lo == lo && r.hi == end - 1) continue;
       const Expr inside = to_expr(Cond::nonnegative(r.lo - lo) && Cond::nonnegative(end - 1 - r.hi));
-      require(binary(BinaryOp::Or, unary(UnaryOp::Not, to_expr(region->when)), inside), "out_of_bounds",
-              str("{}: output {} is read from {{}} to {{}} in dimension {}, but holds {{}} to {{}}", pipeline(), b.name, d),
+      require(binary(BinaryOp::Or, unary(UnaryOp::Not, to_expr(region.when)), inside), "out_of_bounds",
+              str("{}: {} {} is used from {{}} to {{}} in dimension {}, but holds {{}} to {{}}", pipeline(), what, b.name, d),
               {to_expr(r.lo), to_expr(r.hi), to_expr(lo), to_expr(end - 1)});
     }
   }

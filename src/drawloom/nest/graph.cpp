@@ -23,6 +23,23 @@ auto form_interval(const Form& f, const Env& env) -> Interval<Form> {
       f, [&](const SymbolRef& s) { return lookup(env, s); }, [](const SymbolRef& s) { return Form(s); });
 }
 
+/// Ends of a subscript over all values of the data in it: what a region is made of is known before any data is.
+auto subscript_interval(const Form& f) -> Interval<Form> {
+  Env data;
+  std::vector<SymbolRef> kept;
+  const Form plain = replace_atoms(f, [&](const Atom& a) -> std::optional<Form> {
+    if (a.kind != AtomKind::Opaque) return {};
+    const auto stand_in = make_symbol(SymbolKind::Let, "data");
+    Interval<Form> range;
+    if (a.range.lo) range.lo = Form(*a.range.lo);
+    if (a.range.hi) range.hi = Form(*a.range.hi);
+    kept.push_back(stand_in);
+    data.emplace_back(stand_in.get(), range);
+    return Form(stand_in);
+  });
+  return form_interval(plain, data);
+}
+
 /// The smaller (or larger) of two ends when their difference is a constant.
 auto pick_end(const std::optional<Form>& a, const std::optional<Form>& b, bool smaller) -> std::optional<std::optional<Form>> {
   if (!a || !b) return std::optional<Form>{};
@@ -68,7 +85,7 @@ class Collector {
  public:
   Collector(const Graph& graph, int self) : graph_(graph), self_(self) {}
   std::vector<AccessSummary> found;
-  std::vector<std::vector<Form>> self;
+  std::vector<Box> self;
 
   auto visit(const Expr& e) -> Status {
     if (!e || !seen_.insert(e.get()).second) return Done{};
@@ -88,13 +105,12 @@ class Collector {
   }
 
   auto add_self(const ExprList& subscripts, const Loc& loc) -> Status {
-    std::vector<Form> forms;
+    Box box;
     for (size_t d = 0; d < subscripts.size(); ++d) {
-      forms.push_back(to_form(subscripts[d]));
-      const auto i = form_interval(forms.back(), {});
-      if (!i.lo || !i.hi) return unbounded(graph_.func(self_).name(), d, loc);
+      box.push_back(subscript_interval(to_form(subscripts[d])));
+      if (!box.back().lo || !box.back().hi) return unbounded(graph_.func(self_).name(), d, loc);
     }
-    self.push_back(std::move(forms));
+    self.push_back(std::move(box));
     return Done{};
   }
 
@@ -108,7 +124,7 @@ class Collector {
     Box box;
     for (size_t d = 0; d < args.size(); ++d) {
       const Form f = to_form(args[d]);
-      Interval<Form> i = form_interval(f, {});
+      const Interval<Form> i = subscript_interval(f);
       if (!i.lo || !i.hi) return unbounded(func >= 0 ? graph_.func(func).name() : input->name, d, loc);
       box.push_back(i);
     }
@@ -198,7 +214,7 @@ auto make_graph(const PipelineRef& pipeline) -> Result<GraphRef> {
       for (const auto& e : stage.lhs) DRAWLOOM_REQUIRE(collector.visit(e));
       for (const auto& e : stage.values) DRAWLOOM_REQUIRE(collector.visit(e));
       if (s > 0) DRAWLOOM_REQUIRE(collector.add_self(stage.lhs, stage.loc));
-      f->self_subscripts.push_back(std::move(collector.self));
+      f->self_accesses.push_back(std::move(collector.self));
       f->written.push_back(std::move(collector.found));
     }
     f->reads = compute_reads(*graph, *f);

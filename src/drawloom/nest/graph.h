@@ -43,8 +43,8 @@ struct GraphFunc : RefCounted {
   std::vector<DimDecision> dims;
   /// Per stage: as written, and with inlined producers replaced by what they read.
   std::vector<std::vector<AccessSummary>> written, reads;
-  /// Per stage: the subscripts at which an update writes or reads its own Func.
-  std::vector<std::vector<std::vector<Form>>> self_subscripts;
+  /// Per stage: where an update writes or reads its own Func; each access a box over the stage's own dimensions.
+  std::vector<std::vector<Box>> self_accesses;
 
   auto name() const -> const std::string& { return def->name; }
   /// Pure Funcs can stand as an expression in their consumers.

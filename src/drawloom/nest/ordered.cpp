@@ -28,7 +28,12 @@ auto cone_of(const GraphFunc& f) -> std::optional<Cone> {
   const auto t = static_cast<size_t>(f.def->ordered_dim);
   Cone cone;
   cone.lo.assign(f.def->args.size(), 0), cone.hi = cone.lo;
-  for (const auto& subscripts : f.self_subscripts[0]) {
+  for (const auto& box : f.self_accesses[0]) {
+    std::vector<Form> subscripts;
+    for (const auto& i : box) {
+      if (*i.lo != *i.hi) return {};
+      subscripts.push_back(*i.lo);
+    }
     const auto distance = (Form(f.def->args[t]) - subscripts[t]).as_constant();
     if (!distance || *distance < 1) return {};
     cone.reach = std::max(cone.reach, *distance);

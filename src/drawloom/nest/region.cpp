@@ -141,34 +141,10 @@ auto find_choice(const Form& f) -> std::optional<Cond> {
 }  // namespace
 
 auto decide(const Form& f, const Cond& condition, bool yes) -> Form {
-  Form out(f.node().constant);
-  for (const auto& t : f.node().terms) {
-    Form term(t.factor);
-    for (const auto& s : t.symbols) term = term * Form(s);
-    if (t.atom) {
-      const auto& a = *t.atom;
-      std::vector<Form> ops;
-      for (const auto& op : a.operands) ops.push_back(decide(op, condition, yes));
-      switch (a.kind) {
-        case AtomKind::None: break;
-        case AtomKind::FloorDiv: term = term * floor_div(ops[0], ops[1]); break;
-        case AtomKind::Mod: term = term * floor_mod(ops[0], ops[1]); break;
-        case AtomKind::Min:
-        case AtomKind::Max: {
-          Form folded = ops[0];
-          for (size_t i = 1; i < ops.size(); ++i) folded = a.kind == AtomKind::Min ? min(folded, ops[i]) : max(folded, ops[i]);
-          term = term * folded;
-          break;
-        }
-        case AtomKind::Choose:
-          term = term * (a.condition == condition ? ops[yes ? 0 : 1] : choose(a.condition, ops[0], ops[1]));
-          break;
-        case AtomKind::Opaque: term = term * opaque(a.expr, a.range); break;
-      }
-    }
-    out = out + term;
-  }
-  return out;
+  return replace_atoms(f, [&](const Atom& a) -> std::optional<Form> {
+    if (a.kind != AtomKind::Choose || a.condition != condition) return {};
+    return decide(a.operands[yes ? 0 : 1], condition, yes);
+  });
 }
 
 auto form_extent(const Form& lo, const Form& hi) -> Form {
@@ -410,30 +386,49 @@ auto united_image(const Nest& nest, const Site& site, const Facts& facts, QueryC
   return out;
 }
 
-/// Elements that the updates of f write or read at subscripts other than their own pure dimensions.
+/// Values of the dimensions of an update stage while its Func is computed over `region`.
+auto update_box(const Nest& nest, const StageLeaf& leaf, const Region& region, QueryCache& cache) -> StageBox {
+  const auto& args = nest.func(leaf.what).def->args;
+  StageBox box;
+  for (size_t d = 0; d < leaf.dims.size(); ++d) {
+    const auto& var = leaf.dims[d].var;
+    const auto i = static_cast<size_t>(std::find(args.begin(), args.end(), var) - args.begin());
+    box.dims.emplace_back(var.get(), i < args.size() ? region.dims[i] : stage_dim_range(nest, leaf, d, cache));
+    box.when = box.when && Cond::nonnegative(box.dims.back().second.hi - box.dims.back().second.lo);
+  }
+  return box;
+}
+
+/// Elements of f that one update writes or reads, over `region`.
+auto update_regions(const Nest& nest, const StageLeaf& leaf, const Region& region, QueryCache& cache) -> std::vector<Region> {
+  const StageBox box = update_box(nest, leaf, region, cache);
+  std::vector<Region> out;
+  for (const auto& access : nest.func(leaf.what).self_accesses[static_cast<size_t>(leaf.stage)]) {
+    auto part = image(access, box);
+    DRAWLOOM_CHECK(part.has_value(), "an access of {} to itself has no bound", nest.func(leaf.what).name());
+    part->when.any = {box.when};
+    out.push_back(*part);
+  }
+  return out;
+}
+
+/// Joins what the updates of f write or read at subscripts other than their own pure dimensions.
 void add_update_needs(const Nest& nest, const GraphFunc& f, const RealisationPlace& place, const Facts& facts, QueryCache& cache,
                       Region& need) {
   for (const auto& at : place.leaves) {
     const auto& leaf = *at.node->as<StageLeaf>();
     if (leaf.stage == 0) continue;
-    StageBox box;
-    for (size_t d = 0; d < leaf.dims.size(); ++d) {
-      const auto& var = leaf.dims[d].var;
-      if (var->kind == SymbolKind::RVar) {
-        box.dims.emplace_back(var.get(), stage_dim_range(nest, leaf, d, cache));
-        continue;
-      }
-      const auto i = static_cast<size_t>(std::find(f.def->args.begin(), f.def->args.end(), var) - f.def->args.begin());
-      box.dims.emplace_back(var.get(), need.dims[i]);
-    }
-    for (const auto& subscripts : f.self_subscripts[static_cast<size_t>(leaf.stage)])
-      for (size_t d = 0; d < subscripts.size(); ++d) {
-        const Form s = subscripts[d];
-        if (s == Form(f.def->args[d])) continue;
+    const auto& accesses = f.self_accesses[static_cast<size_t>(leaf.stage)];
+    const auto regions = update_regions(nest, leaf, need, cache);
+    for (size_t i = 0; i < regions.size(); ++i)
+      for (size_t d = 0; d < need.dims.size(); ++d) {
+        if (*accesses[i][d].lo == Form(f.def->args[d])) continue;
         auto& into = need.dims[d];
-        const auto lo = image_end(s, box, false, false), hi = image_end(s, box, true, false), free = image_end(s, box, true, true);
-        DRAWLOOM_CHECK(lo && hi && free, "a write of {} has no bound in dimension {}", f.name(), d);
-        into = {facts.simplify(min(into.lo, *lo)), facts.simplify(max(into.hi, *hi)), facts.simplify(max(into.free_hi, *free)), Form(0)};
+        const auto& part = regions[i].dims[d];
+        // an update over nothing touches nothing
+        const Cond when = facts.simplify(regions[i].when.any[0]);
+        into = {choose(when, simplified(min(into.lo, part.lo), facts), into.lo), choose(when, simplified(max(into.hi, part.hi), facts), into.hi),
+                choose(when, simplified(max(into.free_hi, part.free_hi), facts), into.free_hi), Form(0)};
       }
   }
 }
@@ -531,7 +526,7 @@ auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) 
   facts.need = need_at(nest, what, facts.compute_site, cache);
   facts.stored = facts.store_site == facts.compute_site ? facts.need : need_at(nest, what, facts.store_site, cache);
   find_slides(nest, what, place, facts, cache);
-  if (!nest.func(what).self_subscripts[0].empty()) order_region(nest, what, place, facts);
+  if (!nest.func(what).self_accesses[0].empty()) order_region(nest, what, place, facts);
   return cache.realisations.emplace(key, Ref<const RealisationEntry>(entry)).first->second->facts;
 }
 
@@ -543,6 +538,17 @@ auto output_read_region(const Nest& nest, RealisationId output, QueryCache& cach
   return united_image(nest, {}, Facts(), cache, [&](const StageLeaf& leaf, const AccessSummary& a) {
     return a.func == output.func && leaf.what.func != output.func;
   });
+}
+
+auto output_update_regions(const Nest& nest, RealisationId output, QueryCache& cache) -> std::vector<Region> {
+  std::vector<Region> out;
+  const Region region = realisation_facts(nest, output, cache).need;
+  for (const auto& at : place_of(nest, output).leaves) {
+    const auto& leaf = *at.node->as<StageLeaf>();
+    if (leaf.stage == 0) continue;
+    for (auto& r : update_regions(nest, leaf, region, cache)) out.push_back(std::move(r));
+  }
+  return out;
 }
 
 }  // namespace drawloom
