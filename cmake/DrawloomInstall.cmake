@@ -14,7 +14,7 @@ install(TARGETS drawloom drawloom_runtime EXPORT drawloomTargets
 # The layers an app may see; those below `driver` that lower, interpret or emit code stay inside.
 foreach(layer IN ITEMS analysis driver ir lang layout nest steps support)
   install(DIRECTORY "src/drawloom/${layer}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/drawloom/${layer}"
-    FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "jit*" EXCLUDE PATTERN "lowered.h" EXCLUDE)
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "jit*" EXCLUDE PATTERN "case_*" EXCLUDE PATTERN "lowered.h" EXCLUDE)
 endforeach()
 install(DIRECTORY src/drawloom/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/drawloom"
   FILES_MATCHING REGEX "/src/drawloom/[^/]+\\.h$" REGEX "/src/drawloom/[^/.]+$" EXCLUDE)
@@ -29,6 +29,6 @@ configure_package_config_file(cmake/drawloom-config.cmake.in "${PROJECT_BINARY_D
 # Before 1.0 a new minor version may change the interface.
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/drawloom-config-version.cmake"
   COMPATIBILITY SameMinorVersion)
-install(FILES
+install(FILES cmake/DrawloomPipeline.cmake
   "${PROJECT_BINARY_DIR}/drawloom-config.cmake" "${PROJECT_BINARY_DIR}/drawloom-config-version.cmake"
   DESTINATION "${package_dir}")
