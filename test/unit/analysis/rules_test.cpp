@@ -63,27 +63,28 @@ const auto kAsIs = [](const Expr& e) { return e; };
 auto try_rule(const Rule& rule, Type t, int lanes) -> int {
   CounterRandom random(hash_combine(hash_text(rule.name), hash_combine(static_cast<uint64_t>(t.code), static_cast<uint64_t>(t.bits * 8 + lanes))));
   int applied = 0;
-  for (int k = 0; k < 400 && applied < 120; ++k) {
+  for (int k = 0; k < 400 && applied < 25; ++k) {
     const Trial trial = fill(rule, t, lanes, random);
     if (rule.guard && !rule.guard(constants_of(trial.b))) continue;
     const Expr left = instantiate(rule, rule.left, trial.b, kAsIs), right = instantiate(rule, rule.right, trial.b, kAsIs);
     if (!right) continue;
-    INFO(rule.name << " for " << t.text() << "\n  " << print(left) << "\n  " << print(right));
     DataReference reference{trial.at};
     const Lanes want = reference.value(left), got = reference.value(right);
     if (reference.open && rule.name != std::string_view("min_self_float") && rule.name != std::string_view("max_self_float")) continue;
     ++applied;
-    if (!same_bits(left.type(), want, got)) {
+    Bindings found;
+    const bool matches = match(rule, left, found);
+    const bool holds = right.type() == left.type() && same_bits(left.type(), want, got);
+    const Expr simple = simplify(left);
+    const bool kept = same_bits(left.type(), want, reference.value(simple));
+    if (!matches || !holds || !kept || operation_count(right) > operation_count(left)) {
+      UNSCOPED_INFO(rule.name << " for " << t.text() << "\n  " << print(left) << "\n  " << print(right) << "\n  " << print(simple));
       for (const auto& [s, v] : trial.at) UNSCOPED_INFO(s->name << " = " << static_cast<int64_t>(v[0].i) << " " << v[0].f);
     }
-    REQUIRE(same_bits(left.type(), want, got));
-    REQUIRE(right.type() == left.type());
+    REQUIRE(matches);
+    REQUIRE(holds);
+    REQUIRE(kept);
     REQUIRE(operation_count(right) <= operation_count(left));
-    Bindings found;
-    REQUIRE(match(rule, left, found));
-    const Expr simple = simplify(left);
-    INFO(print(simple));
-    REQUIRE(same_bits(left.type(), want, reference.value(simple)));
   }
   return applied;
 }
@@ -95,7 +96,7 @@ TEST_CASE("every rule holds for every type it claims", "[rules]") {
     const bool vectors = rules::has_vectors(*rule);
     for (const Type t : kTypes) {
       if (!in_set(rule->types, t)) continue;
-      for (const int lanes : {1, 3, 4}) {
+      for (const int lanes : {1, 4}) {
         if (vectors && lanes == 1) continue;
         INFO(rule->name << " " << t.text() << " x" << lanes);
         CHECK(try_rule(*rule, t, lanes) > 0);
