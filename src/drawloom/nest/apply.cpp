@@ -82,10 +82,8 @@ auto find_stages(const Nest& nest, const StageName& name, const Loc& loc) -> Res
 }
 
 auto leaf_at(const Nest& nest, RealisationId what, int stage) -> Located {
-  for (auto& l : stage_leaves(nest.tree)) {
-    const auto& leaf = *l.node->as<StageLeaf>();
-    if (leaf.what == what && leaf.stage == stage) return l;
-  }
+  for (const auto& l : place_of(nest, what).leaves)
+    if (l.node->as<StageLeaf>()->stage == stage) return l;
   DRAWLOOM_CHECK(false, "no stage {} of {}", stage, nest.func(what).name());
   return {};
 }

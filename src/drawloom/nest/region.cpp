@@ -54,26 +54,14 @@ auto RealisationFacts::slide_of(int dim) const -> const Slide* {
 
 // ---- places
 
-auto place_of(const Nest& nest, RealisationId what) -> RealisationPlace {
-  RealisationPlace out;
-  for (auto& l : stage_leaves(nest.tree))
-    if (l.node->as<StageLeaf>()->what == what) out.leaves.push_back(l);
-  for (auto& s : store_nodes(nest.tree))
-    if (s.node->as<StoreNode>()->what == what) out.store = s;
-  DRAWLOOM_CHECK(!out.leaves.empty(), "no stage of realisation {} of {}", what.copy, nest.func(what).name());
-  const auto& leaf = *out.leaves.front().node->as<StageLeaf>();
-  out.group = leaf.loops.empty() ? out.leaves.front().path : find_loop(nest.tree, leaf.loops.front().id)->path;
-  return out;
+auto place_of(const Nest& nest, RealisationId what) -> const RealisationPlace& {
+  const auto& places = index_of(nest.tree).places;
+  const auto it = places.find(what);
+  DRAWLOOM_CHECK(it != places.end(), "no stage of realisation {} of {}", what.copy, nest.func(what).name());
+  return it->second;
 }
 
-auto realisations(const Nest& nest) -> std::vector<RealisationId> {
-  std::vector<RealisationId> out;
-  for (const auto& l : stage_leaves(nest.tree)) {
-    const auto id = l.node->as<StageLeaf>()->what;
-    if (std::find(out.begin(), out.end(), id) == out.end()) out.push_back(id);
-  }
-  return out;
-}
+auto realisations(const Nest& nest) -> const std::vector<RealisationId>& { return index_of(nest.tree).realisations; }
 
 auto loops_to(const Nest& nest, const Site& site) -> std::vector<const LoopNode*> {
   if (!site) return {};
@@ -92,13 +80,10 @@ auto resolve(const Nest& nest, const Form& f, QueryCache& cache) -> Form {
   if (!any) return f;
   return substitute(f, [&](const SymbolRef& s) -> std::optional<Form> {
     if (s->kind != SymbolKind::Let) return {};
-    for (const auto& l : stage_leaves(nest.tree)) {
-      const auto& leaf = *l.node->as<StageLeaf>();
-      for (size_t d = 0; d < leaf.dims.size(); ++d) {
-        if (leaf.dims[d].base != s && leaf.dims[d].whole != s) continue;
-        const RegionDim r = stage_dim_range(nest, leaf, d, cache);
-        return leaf.dims[d].base == s ? r.lo : r.extent();
-      }
+    const auto& known = index_of(nest.tree).region_symbols;
+    if (const auto it = known.find(s.get()); it != known.end()) {
+      const RegionDim r = stage_dim_range(nest, *it->second.leaf, it->second.dim, cache);
+      return it->second.is_base ? r.lo : r.extent();
     }
     return {};
   });
@@ -508,7 +493,7 @@ auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache&
     return a.func == what.func && leaf.what != what;
   });
   DRAWLOOM_CHECK(region.has_value(), "nobody below its place reads {}", f.name());
-  const auto place = place_of(nest, what);
+  const auto& place = place_of(nest, what);
   add_update_needs(nest, f, place, facts, cache, *region);
   apply_dim_decisions(nest, f, *region);
   tidy(*region, facts);
@@ -518,7 +503,7 @@ auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache&
 auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) -> const RealisationFacts& {
   const auto key = std::make_pair(nest.tree.get(), what);
   if (const auto found = cache.realisations.find(key); found != cache.realisations.end()) return found->second->facts;
-  const auto place = place_of(nest, what);
+  const auto& place = place_of(nest, what);
   auto entry = make_ref<RealisationEntry>();
   auto& facts = entry->facts;
   facts.compute_site = site_of(nest.tree, place.group);

@@ -5,16 +5,10 @@
 
 namespace drawloom {
 
-/// One realisation of the tree, found once.
-struct RealisationPlace {
-  std::vector<Located> leaves;     ///< one per stage, in order
-  std::optional<Located> store;    ///< absent for outputs
-  TreePath group;                  ///< path of its first node in the list of its compute site
-};
-auto place_of(const Nest& nest, RealisationId what) -> RealisationPlace;
+auto place_of(const Nest& nest, RealisationId what) -> const RealisationPlace&;
 
 /// The realisations of the tree, in program order of their first stage.
-auto realisations(const Nest& nest) -> std::vector<RealisationId>;
+auto realisations(const Nest& nest) -> const std::vector<RealisationId>&;
 
 /// Loops around the list of `site`, outermost first, the site's own loop included.
 auto loops_to(const Nest& nest, const Site& site) -> std::vector<const LoopNode*>;

@@ -256,18 +256,7 @@ class SlideFinder {
 
 }  // namespace
 
-auto may_warm_up(const Nest& nest, const SymbolRef& loop) -> bool {
-  const auto at = find_loop(nest.tree, loop);
-  for (const auto& s : store_nodes(nest.tree)) {
-    const auto* store = s.node->as<StoreNode>();
-    if (store->warm == WarmUp::whole) continue;
-    const auto group = place_of(nest, store->what).group;
-    const bool computed_inside = group.size() > at->path.size() && std::equal(at->path.begin(), at->path.end(), group.begin());
-    const bool stored_inside = s.path.size() > at->path.size() && std::equal(at->path.begin(), at->path.end(), s.path.begin());
-    if (computed_inside && !stored_inside) return true;
-  }
-  return false;
-}
+auto may_warm_up(const Nest& nest, const SymbolRef& loop) -> bool { return index_of(nest.tree).warm_loops.count(loop.get()) != 0; }
 
 void find_slides(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache) {
   SlideFinder(nest, what, place, facts, cache).run();

@@ -1,19 +1,9 @@
 #include "drawloom/nest/tree.h"
 
-#include <unordered_set>
+#include <algorithm>
 
 namespace drawloom {
 namespace {
-
-template <typename F>
-void walk_tree(const TreeRef& node, TreePath& path, F&& visit) {
-  visit(path, *node);
-  for (size_t i = 0; i < node->children.size(); ++i) {
-    path.push_back(static_cast<int>(i));
-    walk_tree(node->children[i], path, visit);
-    path.pop_back();
-  }
-}
 
 /// Rebuilds the path; `edit` changes the children of the last node's parent.
 template <typename F>
@@ -33,15 +23,59 @@ void collect_nodes(const TreeRef& node, std::unordered_set<const TreeNode*>& out
   for (const auto& c : node->children) collect_nodes(c, out);
 }
 
-template <typename T>
-auto nodes_of_kind(const TreeRef& root) -> std::vector<Located> {
-  std::vector<Located> out;
-  TreePath path;
-  walk_tree(root, path, [&](const TreePath& p, const TreeNode& n) {
-    if (n.as<T>()) out.push_back({p, &n});
-  });
-  return out;
-}
+/// Fills an index in one walk.
+class Indexer {
+ public:
+  auto build(const TreeNode& root) -> TreeIndex {
+    TreePath path;
+    visit(root, path);
+    for (auto& [id, place] : index_.places) {
+      const auto& leaf = *place.leaves.front().node->as<StageLeaf>();
+      place.group = leaf.loops.empty() ? place.leaves.front().path : index_.loops.at(leaf.loops.front().id.get()).path;
+    }
+    for (const auto& s : index_.stores) add_store(s);
+    return std::move(index_);
+  }
+
+ private:
+  void visit(const TreeNode& n, TreePath& path) {
+    if (const auto* loop = n.as<LoopNode>()) index_.loops.emplace(loop->id.get(), Located{path, &n});
+    if (const auto* leaf = n.as<StageLeaf>()) add_leaf(*leaf, {path, &n});
+    if (n.as<StoreNode>()) index_.stores.push_back({path, &n});
+    for (size_t i = 0; i < n.children.size(); ++i) {
+      path.push_back(static_cast<int>(i));
+      visit(*n.children[i], path);
+      path.pop_back();
+    }
+  }
+
+  void add_leaf(const StageLeaf& leaf, const Located& at) {
+    index_.leaves.push_back(at);
+    auto& place = index_.places[leaf.what];
+    if (place.leaves.empty()) index_.realisations.push_back(leaf.what);
+    place.leaves.push_back(at);
+    for (size_t d = 0; d < leaf.dims.size(); ++d) {
+      index_.region_symbols[leaf.dims[d].base.get()] = {&leaf, d, true};
+      index_.region_symbols[leaf.dims[d].whole.get()] = {&leaf, d, false};
+    }
+  }
+
+  void add_store(const Located& s) {
+    const auto& store = *s.node->as<StoreNode>();
+    const auto place = index_.places.find(store.what);
+    if (place == index_.places.end()) return;
+    place->second.store = s;
+    if (store.warm == WarmUp::whole) return;
+    for (const auto& [symbol, loop] : index_.loops) {
+      const auto around = [&](const TreePath& p) {
+        return p.size() > loop.path.size() && std::equal(loop.path.begin(), loop.path.end(), p.begin());
+      };
+      if (around(place->second.group) && !around(s.path)) index_.warm_loops.insert(symbol);
+    }
+  }
+
+  TreeIndex index_;
+};
 
 void leaves_below(const TreeNode& node, std::vector<const StageLeaf*>& out) {
   if (const auto* leaf = node.as<StageLeaf>()) out.push_back(leaf);
@@ -83,14 +117,25 @@ auto insert_before(const TreeRef& root, const TreePath& path, TreeRef node) -> T
   return edit_children(root, path, 0, [&](std::vector<TreeRef>& list, int i) { list.insert(list.begin() + i, node); });
 }
 
+auto TreeIndexSlot::get(const TreeNode& root) const -> const TreeIndex& {
+  if (const auto* ready = index_.load(std::memory_order_acquire)) return *ready;
+  const auto* made = new TreeIndex(Indexer().build(root));
+  const TreeIndex* expected = nullptr;
+  if (index_.compare_exchange_strong(expected, made, std::memory_order_acq_rel)) return *made;
+  delete made;  // another thread was faster
+  return *expected;
+}
+TreeIndexSlot::~TreeIndexSlot() { delete index_.load(std::memory_order_acquire); }
+
 auto find_loop(const TreeRef& root, const SymbolRef& id) -> std::optional<Located> {
-  for (auto& l : nodes_of_kind<LoopNode>(root))
-    if (l.node->as<LoopNode>()->id == id) return l;
-  return {};
+  const auto& loops = index_of(root).loops;
+  const auto it = loops.find(id.get());
+  if (it == loops.end()) return {};
+  return it->second;
 }
 
-auto stage_leaves(const TreeRef& root) -> std::vector<Located> { return nodes_of_kind<StageLeaf>(root); }
-auto store_nodes(const TreeRef& root) -> std::vector<Located> { return nodes_of_kind<StoreNode>(root); }
+auto stage_leaves(const TreeRef& root) -> const std::vector<Located>& { return index_of(root).leaves; }
+auto store_nodes(const TreeRef& root) -> const std::vector<Located>& { return index_of(root).stores; }
 
 auto stage_leaves_below(const TreeNode* below) -> std::vector<const StageLeaf*> {
   std::vector<const StageLeaf*> out;

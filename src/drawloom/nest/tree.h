@@ -1,7 +1,11 @@
 #pragma once
 /// The tree of loops: an immutable value. A step rebuilds the path it edits and shares everything else.
 
+#include <atomic>
+#include <map>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -111,9 +115,25 @@ struct GroupNode {};
 
 struct TreeNode;
 using TreeRef = Ref<const TreeNode>;
+struct TreeIndex;
+
+/// What was found out about the tree below a node, once asked. Belongs to that node alone: a copy starts without.
+class TreeIndexSlot {
+ public:
+  TreeIndexSlot() = default;
+  TreeIndexSlot(const TreeIndexSlot&) noexcept {}
+  auto operator=(const TreeIndexSlot&) noexcept -> TreeIndexSlot& { return *this; }
+  ~TreeIndexSlot();
+  auto get(const TreeNode& root) const -> const TreeIndex&;
+
+ private:
+  mutable std::atomic<const TreeIndex*> index_{nullptr};
+};
+
 struct TreeNode : RefCounted {
   std::variant<GroupNode, LoopNode, StoreNode, ChannelNode, StageLeaf, BranchNode> data;
   std::vector<TreeRef> children;
+  TreeIndexSlot index;
 
   template <typename T>
   auto as() const -> const T* {
@@ -139,16 +159,40 @@ struct Located {
   const TreeNode* node;
 };
 
+/// One realisation of the tree.
+struct RealisationPlace {
+  std::vector<Located> leaves;   ///< one per stage, in order
+  std::optional<Located> store;  ///< absent for outputs
+  TreePath group;                ///< path of its first node in the list of its compute site
+};
+
+/// Everything in a tree by name, made in one walk when first asked for and kept with the root.
+struct TreeIndex {
+  std::vector<Located> leaves, stores;  ///< in program order
+  std::vector<RealisationId> realisations;
+  std::map<RealisationId, RealisationPlace> places;
+  std::unordered_map<const Symbol*, Located> loops;
+  /// Loops between the store and the compute place of something that need not start whole.
+  std::unordered_set<const Symbol*> warm_loops;
+  struct RegionSymbol {
+    const StageLeaf* leaf;
+    size_t dim;
+    bool is_base;
+  };
+  std::unordered_map<const Symbol*, RegionSymbol> region_symbols;  ///< base and whole of every stage
+};
+inline auto index_of(const TreeRef& root) -> const TreeIndex& { return root->index.get(*root); }
+
 auto at_path(const TreeRef& root, const TreePath& path) -> const TreeNode*;
 /// The tree with the node at `path` replaced (by nothing if null: removed from its list).
 auto replace_at(const TreeRef& root, const TreePath& path, TreeRef node) -> TreeRef;
 /// The tree with `node` inserted before the child at `path`.
 auto insert_before(const TreeRef& root, const TreePath& path, TreeRef node) -> TreeRef;
 auto find_loop(const TreeRef& root, const SymbolRef& id) -> std::optional<Located>;
-/// Every stage leaf in program order.
-auto stage_leaves(const TreeRef& root) -> std::vector<Located>;
+/// Every stage leaf, every storage node, in program order. The list lives as long as the tree.
+auto stage_leaves(const TreeRef& root) -> const std::vector<Located>&;
+auto store_nodes(const TreeRef& root) -> const std::vector<Located>&;
 auto stage_leaves_below(const TreeNode* below) -> std::vector<const StageLeaf*>;
-auto store_nodes(const TreeRef& root) -> std::vector<Located>;
 /// Loops around the node at `path`, outermost first.
 auto loops_around(const TreeRef& root, const TreePath& path) -> std::vector<const LoopNode*>;
 /// Innermost loop around the node at `path`, or null.
