@@ -31,7 +31,8 @@ void schedule_command(TestCase& test, const CommandArgs&) {
   if (!parsed.ok()) return test.diags.push_back(parsed.diag());
   const auto printed = print(*parsed);
   const auto again = parse_schedule(printed, "printed");
-  if (!again.ok() || !(*again == *parsed)) test.failures.push_back("printed text parses to another schedule:\n" + printed);
+  if (!again.ok() || !(*again == *parsed))
+    test.failures.push_back("printed text parses to another schedule:\n" + printed);
   test.value = std::move(parsed).value();
 }
 

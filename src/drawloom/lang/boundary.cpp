@@ -7,8 +7,6 @@
 namespace drawloom::BoundaryConditions {
 namespace {
 
-
-
 auto whole(const BufferRef& buffer) -> Bounds {
   Bounds out;
   for (int d = 0; d < buffer->rank; ++d) out.emplace_back(BufferDim(buffer, d).min(), BufferDim(buffer, d).extent());
@@ -87,7 +85,8 @@ auto component(const Func& source, int i, const ExprList& args, const Loc& loc) 
 auto repeat(const Func& source, const Bounds& bounds, const Loc& loc) -> Func {
   Border border(source, bounds, loc, "repeat_edge");
   ExprList values;
-  for (int i = 0; i < source.definition()->components(); ++i) values.push_back(component(source, i, border.inside(), loc));
+  for (int i = 0; i < source.definition()->components(); ++i)
+    values.push_back(component(source, i, border.inside(), loc));
   return border.result(values);
 }
 

@@ -18,8 +18,8 @@ auto constant_exterior(const ImageParam& source, Arg value) -> Func;
 auto constant_exterior(const AnyBuffer& source, Arg value) -> Func;
 
 /// The nearest element inside. The bounds must hold at least one point of each dimension.
-auto repeat_edge(const Func& source, const Bounds& bounds, const std::source_location& at = std::source_location::current())
-    -> Func;
+auto repeat_edge(const Func& source, const Bounds& bounds,
+                 const std::source_location& at = std::source_location::current()) -> Func;
 auto repeat_edge(const ImageParam& source, const std::source_location& at = std::source_location::current()) -> Func;
 auto repeat_edge(const AnyBuffer& source, const std::source_location& at = std::source_location::current()) -> Func;
 

@@ -79,7 +79,8 @@ auto contents_of(const BufferDecl& buffer) -> HostBuffer* {
 namespace {
 auto field(const std::vector<SymbolRef>& list, size_t d, const BufferDecl& buffer) -> Expr {
   if (d >= list.size()) {
-    throw Error(Diag(DiagKind::name_missing, buffer.loc, buffer.name, counted(buffer.rank, "dimension"), str("dimension {}", d)));
+    throw Error(Diag(DiagKind::name_missing, buffer.loc, buffer.name, counted(buffer.rank, "dimension"),
+                     str("dimension {}", d)));
   }
   return var_ref(list[d], buffer.loc);
 }

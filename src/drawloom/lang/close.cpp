@@ -128,7 +128,9 @@ auto arguments_of(const std::vector<FunctionRef>& funcs) -> Arguments {
 }
 
 auto has_field(const BufferDecl& buffer, const SymbolRef& symbol) -> bool {
-  const auto in = [&](const std::vector<SymbolRef>& list) { return std::find(list.begin(), list.end(), symbol) != list.end(); };
+  const auto in = [&](const std::vector<SymbolRef>& list) {
+    return std::find(list.begin(), list.end(), symbol) != list.end();
+  };
   return in(buffer.min) || in(buffer.extent) || in(buffer.stride);
 }
 
@@ -212,7 +214,8 @@ auto close_pipeline(const std::vector<FunctionRef>& outputs, const std::string& 
   if (outputs.empty()) return Diag(DiagKind::pipeline_empty, loc);
   Order order;
   for (const auto& f : outputs) {
-    if (!f->defined()) return Diag(DiagKind::func_undefined, loc, f->name).with_help("define it before making a pipeline of it");
+    if (!f->defined())
+      return Diag(DiagKind::func_undefined, loc, f->name).with_help("define it before making a pipeline of it");
     order.add(f);
   }
   for (const auto& f : order.list) freeze(*f, loc);
@@ -222,13 +225,15 @@ auto close_pipeline(const std::vector<FunctionRef>& outputs, const std::string& 
   Names names;
   for (const auto& p : args.params) {
     if (!names.take(p->name)) {
-      return Diag(DiagKind::name_clash, p->loc, "arguments of one pipeline", p->name).with_help("name the Params apart");
+      return Diag(DiagKind::name_clash, p->loc, "arguments of one pipeline", p->name)
+          .with_help("name the Params apart");
     }
   }
   for (const auto& b : args.inputs) rename(*b, names.take_free(b->name));
   DRAWLOOM_REQUIRE(settle_names(order.list, names, loc));
   for (const auto& s : args.fields) {
-    const bool bound = std::any_of(args.inputs.begin(), args.inputs.end(), [&](const BufferRef& b) { return has_field(*b, s); });
+    const bool bound =
+        std::any_of(args.inputs.begin(), args.inputs.end(), [&](const BufferRef& b) { return has_field(*b, s); });
     if (!bound) return Diag(DiagKind::symbol_unbound, s->loc, s->name);
   }
 
@@ -241,7 +246,8 @@ auto close_pipeline(const std::vector<FunctionRef>& outputs, const std::string& 
   for (const auto& f : outputs) {
     for (int i = 0; i < f->components(); ++i) {
       const auto label = f->components() == 1 ? f->name : str("{}.{}", f->name, i);
-      out->output_buffers.push_back(make_buffer(label, f->types[static_cast<size_t>(i)], f->rank(), MemoryKind::Argument, f->loc));
+      out->output_buffers.push_back(
+          make_buffer(label, f->types[static_cast<size_t>(i)], f->rank(), MemoryKind::Argument, f->loc));
     }
   }
   return PipelineRef(out);

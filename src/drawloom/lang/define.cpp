@@ -188,7 +188,8 @@ class Attempt {
     auto domain = make_ref<ReductionDomain>();
     domain->loc = box.loc;
     for (const auto& dim : box.dims) {
-      if (find(pure_vars_, dim.name)) return Diag(DiagKind::name_clash, def_.loc, str("loops of an update of {}", f_.name), dim.name);
+      if (find(pure_vars_, dim.name))
+        return Diag(DiagKind::name_clash, def_.loc, str("loops of an update of {}", f_.name), dim.name);
       auto symbol = find(used, dim.name);
       if (!symbol) symbol = make_symbol(SymbolKind::RVar, dim.name, kIndex, box.loc);
       domain->dims.push_back({symbol, dim.min, dim.extent});
@@ -242,7 +243,8 @@ class Attempt {
                      a->args.size());
         }
       } else if (!callee.defined()) {
-        out = Diag(DiagKind::func_undefined, e.loc(), callee.name).with_help(str("define {} before {} uses it", callee.name, f_.name));
+        out = Diag(DiagKind::func_undefined, e.loc(), callee.name)
+                  .with_help(str("define {} before {} uses it", callee.name, f_.name));
       }
     });
     return out;
@@ -318,7 +320,8 @@ auto call_func(const Ref<FunctionDef>& f, int component, const ExprList& args, c
         .with_note(f->pure.loc.known() ? f->pure.loc : f->loc, str("{} is defined here", f->name));
   }
   if (component < 0 || component >= f->components()) {
-    return Diag(DiagKind::name_missing, loc, f->name, counted(f->components(), "component"), str("component {}", component));
+    return Diag(DiagKind::name_missing, loc, f->name, counted(f->components(), "component"),
+                str("component {}", component));
   }
   ExprList index;
   for (const auto& e : args) {

@@ -52,16 +52,17 @@ class Parser {
   };
   static auto sections() -> const std::vector<Section>& {
     static const std::vector<Section> list = {
-        {"allow", &Parser::allow},       {"input", &Parser::input_line}, {"param", &Parser::param_line},
-        {"func", &Parser::func_lines},   {"update", &Parser::update_lines}, {"output", &Parser::output_line},
-        {"schedule", &Parser::schedule}, {"size", &Parser::size_line},   {"set", &Parser::set_line},
+        {"allow", &Parser::allow},          {"input", &Parser::input_line},    {"param", &Parser::param_line},
+        {"func", &Parser::func_lines},      {"update", &Parser::update_lines}, {"output", &Parser::output_line},
+        {"schedule", &Parser::schedule},    {"size", &Parser::size_line},      {"set", &Parser::set_line},
         {"strides", &Parser::strides_line}, {"seed", &Parser::seed_line},
     };
     return list;
   }
 
   auto header() -> Status {
-    if (!in_.at("drawloom") || !in_.peek(2).is("pipeline")) return in_.unexpected(str("`drawloom-pipeline {}`", kPipelineVersion));
+    if (!in_.at("drawloom") || !in_.peek(2).is("pipeline"))
+      return in_.unexpected(str("`drawloom-pipeline {}`", kPipelineVersion));
     in_.next(), in_.next(), in_.next();
     const Loc loc = in_.loc();
     DRAWLOOM_TRY(const int64_t version, in_.expect_integer("a version"));
@@ -100,7 +101,8 @@ class Parser {
     DRAWLOOM_TRY(const int64_t rank, in_.expect_integer("a rank"));
     if (rank < 0 || rank > 64) return Diag(DiagKind::parse_number, rank_loc, rank, "rank");
     DRAWLOOM_REQUIRE(in_.expect(">"));
-    inputs_.push_back(make_buffer(std::string(name.text), type, static_cast<int>(rank), MemoryKind::Argument, name.loc));
+    inputs_.push_back(
+        make_buffer(std::string(name.text), type, static_cast<int>(rank), MemoryKind::Argument, name.loc));
     names_[inputs_.back()->name].input = inputs_.back();
     return Done();
   }
@@ -216,8 +218,9 @@ class Parser {
   }
   auto begins_section(const TokenCursor& cursor) const -> bool {
     const auto& list = sections();
-    return cursor.peek().starts_line &&
-           std::any_of(list.begin(), list.end(), [&](const Section& s) { return cursor.at(s.word) && !cursor.peek(1).is("("); });
+    return cursor.peek().starts_line && std::any_of(list.begin(), list.end(), [&](const Section& s) {
+             return cursor.at(s.word) && !cursor.peek(1).is("(");
+           });
   }
   auto over(ExprParser& exprs) -> Status {
     for (auto& dim : box_->dims) {
@@ -296,13 +299,20 @@ class Parser {
   }
   auto strides_line() -> Status {
     DRAWLOOM_TRY(const Token name, known_name());
+    std::string buffer(name.text);  // of a tuple, each component has its own: `f.1`
+    if (in_.at(".")) {
+      in_.next();
+      DRAWLOOM_TRY(const int64_t component, in_.expect_integer("a component"));
+      buffer += str(".{}", component);
+    }
     DRAWLOOM_TRY(const Token how, word("a word for strides"));
-    out_.strides.push_back({std::string(name.text), std::string(how.text)});
+    out_.strides.push_back({buffer, std::string(how.text)});
     return Done();
   }
   auto seed_line() -> Status {
     DRAWLOOM_TRY(const Token number, in_.expect(TokenKind::Int, "a number"));
-    if (!parse_magnitude(number.text, out_.seed)) return Diag(DiagKind::parse_number, number.loc, number.text, "64-bit integer");
+    if (!parse_magnitude(number.text, out_.seed))
+      return Diag(DiagKind::parse_number, number.loc, number.text, "64-bit integer");
     return Done();
   }
 
@@ -312,7 +322,8 @@ class Parser {
   auto new_name(std::string_view what) -> Result<Token> {
     DRAWLOOM_TRY(const Token name, word(str("the name of the {}", what)));
     if (names_.contains(std::string(name.text))) return Diag(DiagKind::parse_redefined, name.loc, what, name.text);
-    if (is_language_word(name.text)) return Diag(DiagKind::name_malformed, name.loc, name.text).with_help("it is a word of the language");
+    if (is_language_word(name.text))
+      return Diag(DiagKind::name_malformed, name.loc, name.text).with_help("it is a word of the language");
     return name;
   }
   auto known_name() -> Result<Token> {
@@ -377,14 +388,17 @@ class Parser {
     if (std::any_of(operands.begin(), operands.end(), is_data)) {
       for (auto& e : operands) e = from_literal(e);
     }
-    const bool agree = std::all_of(operands.begin(), operands.end(), [&](const Expr& e) { return e.type() == operands[0].type(); });
+    const bool agree =
+        std::all_of(operands.begin(), operands.end(), [&](const Expr& e) { return e.type() == operands[0].type(); });
     return agree ? Status(Done()) : match_types("an operation", operands, operands[0].loc());
   }
 
   auto close(const Loc& loc) -> Status {
     DRAWLOOM_TRY(const auto closed, close_pipeline(outputs_, name_, allowed_, loc));
     // The order of the text is the order of arguments.
-    const auto used = [](const auto& list, const auto& x) { return std::find(list.begin(), list.end(), x) != list.end(); };
+    const auto used = [](const auto& list, const auto& x) {
+      return std::find(list.begin(), list.end(), x) != list.end();
+    };
     for (const auto& f : funcs_) {
       if (!used(closed->funcs, FunctionRef(f))) return Diag(DiagKind::name_unused, f->loc, "func", f->name);
     }

@@ -130,7 +130,8 @@ auto same_stage(const Definition& a, const Definition& b) -> bool {
   if (dims != (b.rdom ? b.rdom->dims.size() : 0)) return false;
   for (size_t d = 0; d < dims; ++d) {
     const auto &x = a.rdom->dims[d], &y = b.rdom->dims[d];
-    if (x.symbol->name != y.symbol->name || !equal_by_name(x.min, y.min) || !equal_by_name(x.extent, y.extent)) return false;
+    if (x.symbol->name != y.symbol->name || !equal_by_name(x.min, y.min) || !equal_by_name(x.extent, y.extent))
+      return false;
   }
   return same_list(a.lhs, b.lhs) && same_list(a.values, b.values) && same_list(a.contracted, b.contracted);
 }
@@ -164,7 +165,8 @@ auto print(const PipelineDef& pipeline) -> std::string { return Printer(pipeline
 auto print(const DlCase& c) -> std::string {
   std::string out = print(*c.pipeline);
   if (!c.schedule.steps.empty() || !c.schedule.target.empty()) {
-    out += str("\nschedule {}{}{{\n", c.schedule.target.empty() ? "" : "target ", c.schedule.target + (c.schedule.target.empty() ? "" : " "));
+    out += str("\nschedule {}{}{{\n", c.schedule.target.empty() ? "" : "target ",
+               c.schedule.target + (c.schedule.target.empty() ? "" : " "));
     for (const auto& step : c.schedule.steps) out += str("  {}\n", print(step.step));
     out += "}\n";
   }
@@ -184,7 +186,8 @@ auto print(const DlCase& c) -> std::string {
 
 auto equal_by_name(const PipelineDef& a, const PipelineDef& b) -> bool {
   if (a.name != b.name || a.allowed != b.allowed || a.funcs.size() != b.funcs.size()) return false;
-  if (!same_names(a.outputs, b.outputs) || !same_names(a.inputs, b.inputs) || !same_names(a.params, b.params)) return false;
+  if (!same_names(a.outputs, b.outputs) || !same_names(a.inputs, b.inputs) || !same_names(a.params, b.params))
+    return false;
   for (size_t i = 0; i < a.inputs.size(); ++i) {
     if (a.inputs[i]->element != b.inputs[i]->element || a.inputs[i]->rank != b.inputs[i]->rank) return false;
   }
@@ -202,7 +205,8 @@ auto equal_by_name(const PipelineDef& a, const PipelineDef& b) -> bool {
 }
 
 auto equal_by_name(const DlCase& a, const DlCase& b) -> bool {
-  if (!equal_by_name(*a.pipeline, *b.pipeline) || a.sizes != b.sizes || a.strides != b.strides || a.seed != b.seed) return false;
+  if (!equal_by_name(*a.pipeline, *b.pipeline) || a.sizes != b.sizes || a.strides != b.strides || a.seed != b.seed)
+    return false;
   if (a.schedule.steps != b.schedule.steps || a.schedule.target != b.schedule.target) return false;
   if (a.settings.size() != b.settings.size()) return false;
   for (size_t i = 0; i < a.settings.size(); ++i) {

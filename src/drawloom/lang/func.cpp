@@ -24,8 +24,10 @@ void require(const Status& status) {
 
 /// `f(d0, d1, ..) = buffer(d0, d1, ..)`.
 void define_as_elements(FunctionDef& def, const BufferRef& buffer, const Loc& loc) {
+  def.name = buffer->name + "_im";
   ExprList args;
-  for (int d = 0; d < buffer->rank; ++d) args.push_back(var_ref(make_symbol(SymbolKind::Var, str("d{}", d), kIndex, loc), loc));
+  for (int d = 0; d < buffer->rank; ++d)
+    args.push_back(var_ref(make_symbol(SymbolKind::Var, str("d{}", d), kIndex, loc), loc));
   require(define(def, args, {load(buffer, args, {}, {}, loc)}, loc));
 }
 
@@ -33,7 +35,9 @@ void define_as_elements(FunctionDef& def, const BufferRef& buffer, const Loc& lo
 auto implicit_args(const ExprList& args, const Loc& loc) -> ExprList {
   ExprList out;
   std::vector<std::string> names;
-  const auto taken = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
+  const auto taken = [&](const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   for (size_t d = 0; d < args.size(); ++d) {
     const auto* v = args[d].as<VarRef>();
     if (v && v->symbol->kind == SymbolKind::Var && !taken(v->symbol->name)) {
@@ -60,7 +64,8 @@ auto FuncComponent::to_expr(const Loc&) const -> Expr { return call_func(def_, c
 
 auto FuncRef::to_expr(const Loc&) const -> Expr {
   if (def_->components() > 1) {
-    throw Error(Diag(DiagKind::func_tuple, loc_, def_->name, def_->components()).with_help(str("{}(..)[0] is its first", def_->name)));
+    throw Error(Diag(DiagKind::func_tuple, loc_, def_->name, def_->components())
+                    .with_help(str("{}(..)[0] is its first", def_->name)));
   }
   return call_func(def_, 0, args_, loc_).or_throw();
 }

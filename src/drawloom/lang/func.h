@@ -84,7 +84,7 @@ class Func : public FuncDirectives<Func> {
        const std::source_location& at = std::source_location::current());
   /// Of no dimension.
   explicit Func(const Expr& value, const std::source_location& at = std::source_location::current());
-  /// The elements of a buffer or an image at the same coordinates.
+  /// The elements of a buffer or an image `in` at the same coordinates; named `in_im`.
   explicit Func(const AnyBuffer& buffer, const std::source_location& at = std::source_location::current());
   explicit Func(const ImageParam& image, const std::source_location& at = std::source_location::current());
   explicit Func(Ref<FunctionDef> def) : def_(std::move(def)) {}

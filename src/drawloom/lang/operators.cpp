@@ -20,7 +20,8 @@ auto lerp_floats(const Expr& zero, const Expr& one, const Expr& weight, const Lo
   ExprList all = {zero, one, weight};
   DRAWLOOM_CHECK(match_types("lerp", all, loc).ok(), "lerp of floats");
   const Expr rest = binary(BinaryOp::Sub, constant(all[2].type(), 1, loc), all[2], loc);
-  return binary(BinaryOp::Add, binary(BinaryOp::Mul, all[0], rest, loc), binary(BinaryOp::Mul, all[1], all[2], loc), loc);
+  return binary(BinaryOp::Add, binary(BinaryOp::Mul, all[0], rest, loc), binary(BinaryOp::Mul, all[1], all[2], loc),
+                loc);
 }
 
 /// (zero * (M - w) + one * w) / M to nearest, M the largest weight. Signed values move up to unsigned ones and back. With b
@@ -134,8 +135,10 @@ auto lerp(Arg zero, Arg one, Arg weight) -> Expr {
     const Expr value = lerp_floats(real(ends[0]), real(ends[1]), weight.expr(), loc);
     return cast(type, call(Intrinsic::Round, {value}, loc), loc);
   }
-  throw Error(Diag(DiagKind::type_clash, loc, "lerp", type, w)
-                  .with_help("integers of up to 32 bits take an unsigned weight of up to 32 bits or a float32, floats a float"));
+  throw Error(
+      Diag(DiagKind::type_clash, loc, "lerp", type, w)
+          .with_help(
+              "integers of up to 32 bits take an unsigned weight of up to 32 bits or a float32, floats a float"));
 }
 
 auto floor(Arg a) -> Expr { return apply(Intrinsic::Floor, a); }

@@ -56,7 +56,8 @@ auto ImageParam::operator()(ExprList args, const std::source_location& at) const
 void ImageParam::set(const AnyBuffer& contents) {
   if (contents.type() != type()) throw Error(Diag(DiagKind::buffer_type, {}, contents.name(), contents.type(), type()));
   if (contents.dimensions() != dimensions()) {
-    throw Error(Diag(DiagKind::buffer_shape, {}, contents.name(), counted(contents.dimensions(), "dimension"), dimensions()));
+    throw Error(
+        Diag(DiagKind::buffer_shape, {}, contents.name(), counted(contents.dimensions(), "dimension"), dimensions()));
   }
   contents_->storage = contents.shared();
 }

@@ -67,7 +67,7 @@ class Pipeline {
 
  private:
   PipelineRef def_;
-  std::vector<Schedule> override_;  ///< none or one
+  std::vector<Schedule> override_;    ///< none or one
   mutable Ref<Attachment> compiled_;  ///< what the driver keeps for later calls; shared by copies made after the first
 };
 

@@ -18,7 +18,8 @@ auto StageRecorder::amount(std::string_view step, const Arg& factor) -> Amount {
   if (int64_t n; e.defined() && as_int(e, n)) return {n, ""};
   const auto* v = e.as<VarRef>();
   if (v && v->symbol->kind == SymbolKind::Param && v->symbol->type.is_data_int()) return {0, v->symbol->name};
-  throw Error(Diag(DiagKind::schedule_amount, factor.loc(), step, e.defined() ? "an expression" : "an undefined expression"));
+  throw Error(
+      Diag(DiagKind::schedule_amount, factor.loc(), step, e.defined() ? "an expression" : "an undefined expression"));
 }
 
 namespace {

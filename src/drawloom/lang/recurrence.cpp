@@ -129,7 +129,8 @@ auto order_of_pure(const FunctionDef& f, const Definition& def) -> Result<Order>
     const Symbol* t = f.args[d].get();
     const int64_t reach = reach_along(reads, d, t);
     if (reach == 0) continue;
-    if (const Expr first = first_step(f, def.values, t, reach); first.defined()) return Order{static_cast<int>(d), first};
+    if (const Expr first = first_step(f, def.values, t, reach); first.defined())
+      return Order{static_cast<int>(d), first};
     if (!unstarted) unstarted = d;
   }
   if (unstarted) {
@@ -139,7 +140,8 @@ auto order_of_pure(const FunctionDef& f, const Definition& def) -> Result<Order>
   }
   return Diag(DiagKind::recurrence_unordered, def.loc, f.name)
       .with_note(reads[0]->loc, "it reads itself here")
-      .with_help("read it at v - 1 for one dimension v, under select(v == 0, .., ..); or make it an update over an RDom");
+      .with_help(
+          "read it at v - 1 for one dimension v, under select(v == 0, .., ..); or make it an update over an RDom");
 }
 
 auto order_of_update(const FunctionDef& f, const Definition& def) -> Order {

@@ -56,7 +56,8 @@ auto reduce(BinaryOp op, const std::string& name, const DomainBox* box, const Ar
     renamed[v.get()] = inside.back();
   }
   if (!runs) {
-    throw Error(Diag(DiagKind::rdom_missing, loc, str("`{}`", name)).with_help("use a variable of an RDom in its value"));
+    throw Error(
+        Diag(DiagKind::rdom_missing, loc, str("`{}`", name)).with_help("use a variable of an RDom in its value"));
   }
   if (!renamed.empty()) value = substitute(value, renamed);
 
@@ -76,8 +77,14 @@ auto product(Arg value) -> Expr { return reduce(BinaryOp::Mul, "product", nullpt
 auto maximum(Arg value) -> Expr { return reduce(BinaryOp::Max, "maximum", nullptr, value); }
 auto minimum(Arg value) -> Expr { return reduce(BinaryOp::Min, "minimum", nullptr, value); }
 auto sum(const RDom& domain, Arg value) -> Expr { return reduce(BinaryOp::Add, "sum", domain.box().get(), value); }
-auto product(const RDom& domain, Arg value) -> Expr { return reduce(BinaryOp::Mul, "product", domain.box().get(), value); }
-auto maximum(const RDom& domain, Arg value) -> Expr { return reduce(BinaryOp::Max, "maximum", domain.box().get(), value); }
-auto minimum(const RDom& domain, Arg value) -> Expr { return reduce(BinaryOp::Min, "minimum", domain.box().get(), value); }
+auto product(const RDom& domain, Arg value) -> Expr {
+  return reduce(BinaryOp::Mul, "product", domain.box().get(), value);
+}
+auto maximum(const RDom& domain, Arg value) -> Expr {
+  return reduce(BinaryOp::Max, "maximum", domain.box().get(), value);
+}
+auto minimum(const RDom& domain, Arg value) -> Expr {
+  return reduce(BinaryOp::Min, "minimum", domain.box().get(), value);
+}
 
 }  // namespace drawloom

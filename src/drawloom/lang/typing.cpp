@@ -75,7 +75,8 @@ auto convert(std::string_view, ExprList& operands, Type target, const Loc& loc) 
 
 auto clash(std::string_view what, Type a, Type b, const Loc& loc) -> Diag {
   const Diag diag(DiagKind::type_clash, loc, what, a, b);
-  if (a.is_bool() || b.is_bool()) return diag.with_help("a bool becomes a number by cast<int32_t>(..) or select(.., 1, 0)");
+  if (a.is_bool() || b.is_bool())
+    return diag.with_help("a bool becomes a number by cast<int32_t>(..) or select(.., 1, 0)");
   return diag.with_help("cast one of them");
 }
 
@@ -98,7 +99,8 @@ auto typed_shift(BinaryOp op, const Expr& value, const Expr& amount, const Loc& 
   if (value.type().is_index() || amount.type().is_index()) {
     ExprList both = {value, amount};
     if (meet_in_index(both)) return binary(op, both[0], both[1], loc);
-    if (value.type().is_index() || !amount.type().is_index()) return typed_shift(op, as_data(value), as_data(amount), loc);
+    if (value.type().is_index() || !amount.type().is_index())
+      return typed_shift(op, as_data(value), as_data(amount), loc);
     return typed_shift(op, value, as_data(amount), loc);
   }
   const Type type = value.type();
@@ -117,7 +119,8 @@ auto typed_shift(BinaryOp op, const Expr& value, const Expr& amount, const Loc& 
   // An unsigned value has no negative amounts of its own type.
   const Expr zero = constant(amount.type(), 0, loc);
   const Expr forth = binary(op, value, bounded(binary(BinaryOp::Max, amount, zero, loc)), loc);
-  const Expr back = binary(negated(op), value, bounded(unary(UnaryOp::Neg, binary(BinaryOp::Min, amount, zero, loc), loc)), loc);
+  const Expr back =
+      binary(negated(op), value, bounded(unary(UnaryOp::Neg, binary(BinaryOp::Min, amount, zero, loc), loc)), loc);
   return select(binary(BinaryOp::LT, amount, zero, loc), back, forth, loc);
 }
 
@@ -191,7 +194,8 @@ auto typed_binary(BinaryOp op, const Expr& a, const Expr& b, const Loc& loc) -> 
   DRAWLOOM_REQUIRE(check_defined(text, operands, loc));
   if (is_logic(op)) {
     if (!a.type().is_bool() || !b.type().is_bool()) {
-      return Diag(DiagKind::type_clash, loc, text, a.type(), b.type()).with_help("compare numbers first, as in `a != 0`");
+      return Diag(DiagKind::type_clash, loc, text, a.type(), b.type())
+          .with_help("compare numbers first, as in `a != 0`");
     }
     return binary(op, a, b, loc);
   }
@@ -257,9 +261,7 @@ auto subscript(const Expr& e, std::string_view of) -> Result<Expr> {
   return cast(kIndex, e, e.loc());
 }
 
-auto as_data(const Expr& e) -> Expr {
-  return e.defined() && e.type().is_index() ? cast(int_type(32), e, e.loc()) : e;
-}
+auto as_data(const Expr& e) -> Expr { return e.defined() && e.type().is_index() ? cast(int_type(32), e, e.loc()) : e; }
 
 auto lossless(Type type, const Expr& e) -> Expr {
   const Expr data = as_data(e);

@@ -24,7 +24,8 @@ auto dim_name(const std::string& base, size_t dim) -> std::string {
 
 auto ranges_of(const std::vector<Arg>& args) -> std::vector<std::pair<Expr, Expr>> {
   std::vector<std::pair<Expr, Expr>> out;
-  for (size_t i = 0; i + 1 < args.size() && args[i].given(); i += 2) out.emplace_back(args[i].expr(), args[i + 1].expr());
+  for (size_t i = 0; i + 1 < args.size() && args[i].given(); i += 2)
+    out.emplace_back(args[i].expr(), args[i + 1].expr());
   return out;
 }
 
@@ -57,7 +58,8 @@ auto is_language_word(std::string_view word) -> bool {
 auto checked_name(const std::string& name, const Loc& loc) -> const std::string& {
   const bool value = name == "true" || name == "false" || name == "inf" || name == "nan";
   if (is_name(name) && !value) return name;
-  throw Error(Diag(DiagKind::name_malformed, loc, name).with_help("a name is a letter or `_`, then letters, digits and `_`"));
+  throw Error(
+      Diag(DiagKind::name_malformed, loc, name).with_help("a name is a letter or `_`, then letters, digits and `_`"));
 }
 
 Var::Var(const std::source_location& at) : symbol_(make_symbol(SymbolKind::Var, fresh_var_name(), kIndex, at)) {}

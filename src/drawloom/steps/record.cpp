@@ -57,9 +57,8 @@ auto order_recorded(std::vector<ScheduleLine> recorded, const std::vector<std::s
     -> std::vector<ScheduleLine> {
   std::vector<ScheduleLine> kept;
   for (auto line = recorded.begin(); line != recorded.end(); ++line) {
-    const bool overruled = std::any_of(line + 1, recorded.end(), [&](const ScheduleLine& later) {
-      return is_overruled(line->step, later.step);
-    });
+    const bool overruled = std::any_of(line + 1, recorded.end(),
+                                       [&](const ScheduleLine& later) { return is_overruled(line->step, later.step); });
     if (!overruled) kept.push_back(*line);
   }
 

@@ -38,14 +38,14 @@ auto pieces_of(std::string_view pattern) -> std::vector<Piece> {
 
 template <typename T>
 struct RowOf;
-#define STEP(name, word, effect, pattern, example)                       \
-  template <>                                                            \
-  struct RowOf<name> {                                                   \
-    static constexpr StepRow row = {#word, #effect, pattern, example};   \
-    static auto pieces() -> const std::vector<Piece>& {                  \
-      static const std::vector<Piece> list = pieces_of(pattern);         \
-      return list;                                                       \
-    }                                                                    \
+#define STEP(name, word, effect, pattern, example)                     \
+  template <>                                                          \
+  struct RowOf<name> {                                                 \
+    static constexpr StepRow row = {#word, #effect, pattern, example}; \
+    static auto pieces() -> const std::vector<Piece>& {                \
+      static const std::vector<Piece> list = pieces_of(pattern);       \
+      return list;                                                     \
+    }                                                                  \
   };
 #include "drawloom/steps/steps.def"
 #undef STEP
@@ -119,7 +119,8 @@ auto parse_as(StepCursor& in) -> Result<Step> {
     }
   }
   if (in.at_end()) return Step(std::move(step));
-  return in.unexpected(optional_word.empty() ? "the end of the line" : str("`{}` or the end of the line", optional_word));
+  return in.unexpected(optional_word.empty() ? "the end of the line"
+                                             : str("`{}` or the end of the line", optional_word));
 }
 
 }  // namespace

@@ -36,8 +36,7 @@ TEST_CASE("types may be left to the language's rules") {
   const auto c = parsed(
       "drawloom-pipeline 1 f\ninput in: buffer<u8, 1>\nparam g: f32\n"
       "func f(x): f32 = in(x) * g + 0.5 + x\noutput f\n");
-  CHECK(print(*c.pipeline).find(
-            "= cast<f32>(in(x)) * g + 0.5:f32 + cast<f32>(cast<i32>(x))") != std::string::npos);
+  CHECK(print(*c.pipeline).find("= cast<f32>(in(x)) * g + 0.5:f32 + cast<f32>(cast<i32>(x))") != std::string::npos);
   CHECK(c.pipeline->funcs[0]->pure.contracted[0].get() != c.pipeline->funcs[0]->pure.values[0].get());
 }
 
@@ -152,7 +151,8 @@ TEST_CASE("mistakes in text are those of C++, at their place") {
   CHECK(problem(with("func f(x): u8 = in(x)\n")).name() == "pipeline_empty");
   CHECK(problem("drawloom-pipeline 2 f\n").name() == "parse_version");
   CHECK(problem("drawloom-schedule 1 for f\n").message() == "expected `drawloom-pipeline 1`, found `drawloom`");
-  CHECK(problem(with("func f(x): u8 = in(x)\nupdate f over rx = 0 : in(0)\n  f(rx) = 0:u8\noutput f\n")).name() == "rdom_bounds");
+  CHECK(problem(with("func f(x): u8 = in(x)\nupdate f over rx = 0 : in(0)\n  f(rx) = 0:u8\noutput f\n")).name() ==
+        "rdom_bounds");
   const auto step = problem(kBlur + "schedule {\n  unrol blur.x\n}\n");
   CHECK(step.loc().text() == "t.dl:11:3");
   CHECK(step.name() == "parse_unknown_name");

@@ -20,7 +20,8 @@ TEST_CASE("mistake: a Func is called with the wrong number of subscripts") {
   const auto d = mistake([&] { g(x) = f(x, x, x); }, __LINE__);
   CHECK(d.name() == "func_arity");
   CHECK(d.message() == "f has 2 dimensions, but is called with 3");
-  CHECK_THAT(d.text(), Catch::Contains("mistakes_test.cpp:" + std::to_string(defined)) && Catch::Contains("f is defined here"));
+  CHECK_THAT(d.text(),
+             Catch::Contains("mistakes_test.cpp:" + std::to_string(defined)) && Catch::Contains("f is defined here"));
 }
 
 TEST_CASE("mistake: types clash") {
@@ -141,7 +142,8 @@ TEST_CASE("mistake: a Func gets a definition after it was used") {
   const int used = __LINE__ - 1;
   const auto d = mistake([&] { f(r) += 1; }, __LINE__);
   CHECK(d.name() == "func_frozen");
-  CHECK_THAT(d.text(), Catch::Contains("mistakes_test.cpp:" + std::to_string(used)) && Catch::Contains("f is used here"));
+  CHECK_THAT(d.text(),
+             Catch::Contains("mistakes_test.cpp:" + std::to_string(used)) && Catch::Contains("f is used here"));
 }
 
 TEST_CASE("mistake: a declared type is not kept") {
@@ -157,8 +159,10 @@ TEST_CASE("mistake: a tuple is used as a value, or a component that it lacks") {
   Var x("x");
   Func f("f"), g("g");
   f(x) = Tuple(x, 0.5f);
-  CHECK(words(mistake([&] { g(x) = f(x) + 1; }, __LINE__)) == "func_tuple: f has 2 components: as a value it needs `[i]`");
-  CHECK(words(mistake([&] { g(x) = f(x)[2]; }, __LINE__)) == "name_missing: f has 2 components: there is no component 2");
+  CHECK(words(mistake([&] { g(x) = f(x) + 1; }, __LINE__)) ==
+        "func_tuple: f has 2 components: as a value it needs `[i]`");
+  CHECK(words(mistake([&] { g(x) = f(x)[2]; }, __LINE__)) ==
+        "name_missing: f has 2 components: there is no component 2");
 }
 
 TEST_CASE("mistake: undefined expressions") {
@@ -166,13 +170,15 @@ TEST_CASE("mistake: undefined expressions") {
   Func f("f");
   Expr nothing;
   CHECK(mistake([&] { f(x) = nothing; }, __LINE__).name() == "expr_undefined");
-  CHECK(words(mistake([&] { f(x) = x + nothing; }, __LINE__)) == "expr_undefined: an operand of `+` is an undefined expression");
+  CHECK(words(mistake([&] { f(x) = x + nothing; }, __LINE__)) ==
+        "expr_undefined: an operand of `+` is an undefined expression");
 }
 
 TEST_CASE("mistake: conditions are bool") {
   Var x("x");
   ImageParam in(UInt(8), 1, "in");
-  CHECK(words(mistake([&] { select(in(x), 1, 2); }, __LINE__)) == "type_unsupported: `the condition of select` does not take u8");
+  CHECK(words(mistake([&] { select(in(x), 1, 2); }, __LINE__)) ==
+        "type_unsupported: `the condition of select` does not take u8");
   CHECK(words(mistake([&] { (in(x) && (x < 3)); }, __LINE__)) == "type_clash: `&&` does not take u8 and bool");
   CHECK(words(mistake([&] { !(in(x) + 1); }, __LINE__)) == "type_unsupported: `!` does not take u8");
   CHECK(mistake([&] { (in(x) * 0.5f) & 1; }, __LINE__).name() == "type_clash");
@@ -182,7 +188,8 @@ TEST_CASE("mistake: bounds of a domain vary") {
   Var x("x");
   ImageParam in(UInt(8), 1, "in");
   CHECK(words(mistake([&] { RDom r(0, x + 1); }, __LINE__)) ==
-        "rdom_bounds: the extent of rx depends on x: the bounds of a reduction domain may use parameters and buffer sizes only");
+        "rdom_bounds: the extent of rx depends on x: the bounds of a reduction domain may use parameters and buffer "
+        "sizes only");
   CHECK(mistake([&] { RDom r(0, in(3)); }, __LINE__).name() == "rdom_bounds");
 }
 
@@ -214,7 +221,8 @@ TEST_CASE("mistake: an image's size is used, but not the image") {
   ImageParam in(UInt(8), 1, "in");
   Func f("f");
   f(x) = x + in.width();
-  CHECK(words(caught([&] { Pipeline p(f); })) == "symbol_unbound: in.extent.0 is not known at the call: no Func reads its buffer");
+  CHECK(words(caught([&] { Pipeline p(f); })) ==
+        "symbol_unbound: in.extent.0 is not known at the call: no Func reads its buffer");
 }
 
 TEST_CASE("mistake: schedule calls that cannot be written down") {
@@ -226,7 +234,8 @@ TEST_CASE("mistake: schedule calls that cannot be written down") {
   h(x) = x;
   CHECK(words(mistake([&] { f.split(x, xo, xi, in(x)); }, __LINE__)) ==
         "schedule_amount: `split` takes an integer or an integer Param, not an expression");
-  CHECK(words(mistake([&] { f.update(0).unroll(x); }, __LINE__)) == "name_missing: f has 0 updates: there is no update(0)");
+  CHECK(words(mistake([&] { f.update(0).unroll(x); }, __LINE__)) ==
+        "name_missing: f has 0 updates: there is no update(0)");
   const int line = __LINE__ + 1;
   f.compute_at(h, x);
   const auto d = caught([&] { Pipeline(g).schedule(); });

@@ -109,23 +109,23 @@ TEST_CASE("a condition is no bool of C++") {
 TEST_CASE("every operator knows its line") {
   Var x("x"), y("y");
   const auto line = [](const Expr& e) { return e.loc().line(); };
-  const Expr a = x + 1; const auto la = __LINE__;
-  const Expr b =
-      a * y; const auto lb = __LINE__;
-  const Expr c = min(a, b); const auto lc = __LINE__;
-  const Expr d = select(a < b, a, b); const auto ld = __LINE__;
-  const Expr e = -a; const auto le = __LINE__;
-  const Expr f = cast<float>(a); const auto lf = __LINE__;
   Func g("g");
   g(x) = x;
-  const Expr h = g(x + y); const auto lh = __LINE__;
-  CHECK(line(a) == la);
-  CHECK(line(b) == lb);
-  CHECK(line(c) == lc);
-  CHECK(line(d) == ld);
-  CHECK(line(e) == le);
-  CHECK(line(f) == lf);
-  CHECK(line(h) == lh);
+  const uint32_t first = __LINE__ + 1;
+  const Expr a = x + 1;
+  const Expr b = a * y;
+  const Expr c = min(a, b);
+  const Expr d = select(a < b, a, b);
+  const Expr e = -a;
+  const Expr f = cast<float>(a);
+  const Expr h = g(x + y);
+  CHECK(line(a) == first);
+  CHECK(line(b) == first + 1);
+  CHECK(line(c) == first + 2);
+  CHECK(line(d) == first + 3);
+  CHECK(line(e) == first + 4);
+  CHECK(line(f) == first + 5);
+  CHECK(line(h) == first + 6);
   CHECK(a.loc().file() == __FILE__);
 }
 
@@ -174,7 +174,9 @@ TEST_CASE("lerp of integers is the exact quotient, rounded to nearest") {
   // 32 bits each: ends are met exactly.
   Param<uint32_t> e("e"), f("f"), v("v");
   const auto ends = [&](uint32_t weight) {
-    const auto big = [](const auto& p, uint32_t n) { return Bindings::value_type(p.symbol().get(), int_value(UInt(32), n)); };
+    const auto big = [](const auto& p, uint32_t n) {
+      return Bindings::value_type(p.symbol().get(), int_value(UInt(32), n));
+    };
     return value(lerp(e, f, v), {big(e, 0xfffffffe), big(f, 0xffffffff), big(v, weight)});
   };
   CHECK(ends(0) == 0xfffffffe);

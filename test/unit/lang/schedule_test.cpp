@@ -43,14 +43,15 @@ TEST_CASE("a Halide schedule becomes primitive steps in the order of text") {
 
 TEST_CASE("steps know their lines") {
   Blur b;
-  b.by.split(b.y, b.yo, b.yi, 32); const auto first = __LINE__;
-  b.by.parallel(b.yo)
-      .vectorize(b.x, 8); const auto chained = __LINE__;
+  const uint32_t first = __LINE__ + 1;
+  b.by.split(b.y, b.yo, b.yi, 32);
+  b.by.parallel(b.yo)  // a chain over two lines
+      .vectorize(b.x, 8);
   const auto lines = Pipeline(b.by).schedule().steps;
   REQUIRE(lines.size() == 4);
   CHECK(lines[0].loc.line() == first);
-  CHECK(lines[1].loc.line() == chained - 1);
-  CHECK(lines[3].loc.line() == chained);
+  CHECK(lines[1].loc.line() == first + 1);
+  CHECK(lines[3].loc.line() == first + 2);
   CHECK(lines[3].loc.file() == __FILE__);
 }
 

@@ -37,7 +37,8 @@ TEST_CASE("a schedule's text round-trips and keeps lines") {
 }
 
 TEST_CASE("comments and blank lines are skipped, a target is optional") {
-  const auto s = parse_schedule("// best so far\n\ndrawloom-schedule 1 for f\n\n  unroll f.c // three\n", "a").or_throw();
+  const auto s =
+      parse_schedule("// best so far\n\ndrawloom-schedule 1 for f\n\n  unroll f.c // three\n", "a").or_throw();
   CHECK(s.target.empty());
   REQUIRE(s.steps.size() == 1);
   CHECK(print(s) == "drawloom-schedule 1 for f\n  unroll f.c\n");
@@ -84,8 +85,8 @@ TEST_CASE("loop steps of one stage keep their order, stages of a Func stand in t
 }
 
 TEST_CASE("of two placements the last wins, and computing comes before storing") {
-  CHECK(texts(order_recorded(lines({"store_root f", "compute_root f", "compute_at f g.y", "store_at f g.x"}), {"g", "f"})) ==
-        Words{"compute_at f g.y", "store_at f g.x"});
+  CHECK(texts(order_recorded(lines({"store_root f", "compute_root f", "compute_at f g.y", "store_at f g.x"}),
+                             {"g", "f"})) == Words{"compute_at f g.y", "store_at f g.x"});
   CHECK(texts(order_recorded(lines({"compute_at f g.y", "store_root f", "compute_inline f"}), {"g", "f"})) ==
         Words{"compute_inline f"});
   // Of another Func: untouched.
