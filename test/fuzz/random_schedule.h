@@ -1,0 +1,32 @@
+#pragma once
+/// Random schedules: steps proposed from what the nest offers now, kept when `apply` accepts them.
+
+#include "coverage.h"
+#include "drawloom/nest/nest.h"
+#include "drawloom/support/hash.h"
+
+namespace drawloom::fuzz {
+
+struct ScheduledNest {
+  Nest nest;
+  Schedule schedule;
+};
+
+/// Something that `apply` or a query of the nest broke while the schedule was drawn. The case holds the steps so far and
+/// the one that broke.
+struct ScheduleBroke {
+  std::string what;
+  Schedule schedule;
+};
+
+/// Draws a schedule for `start`. Tries are counted in `coverage` when given. Throws ScheduleBroke.
+auto random_schedule(const Nest& start, CounterRandom random, Coverage* coverage) -> ScheduledNest;
+
+/// Applies the steps that are accepted, in order; the schedule keeps those. Throws ScheduleBroke.
+auto replay(const Nest& start, const Schedule& schedule) -> ScheduledNest;
+
+/// One step with every promise about it checked: text round trip, the nest prints, what `apply` returns shares its tree.
+/// Throws ScheduleBroke (with only this step) where a promise is broken.
+auto apply_checked(const Nest& nest, const ScheduleLine& line) -> Result<Nest>;
+
+}  // namespace drawloom::fuzz
