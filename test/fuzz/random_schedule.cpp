@@ -242,7 +242,8 @@ class Proposer {
     int64_t depth = r_.uniform(1, 9);
     if (func.placement == PlacementState::Placed && !func.is_output) {
       QueryCache cache;
-      const auto& facts = realisation_facts(nest_, {f, 0}, cache);
+      const Nest closed = close_nest(nest_).or_throw();  // open Funcs with updates read too
+      const auto& facts = realisation_facts(closed, {f, 0}, cache);
       if (!facts.slides.empty() && r_.chance(85)) d = static_cast<size_t>(facts.slides[pick(facts.slides.size())].dim);
       if (facts.window[d]) depth = *facts.window[d] + r_.uniform(-1, 3);
     }
