@@ -2,11 +2,13 @@
 //
 //   blur [IN.png [OUT.png [SCHEDULE.sched]]]
 //
-// Without IN.png it blurs a picture that it makes itself. OUT.png is `blurred.png` unless said.
+// Without IN.png (or with an empty one) it blurs a picture that it makes itself, beside OUT.png. OUT.png is `blurred.png`
+// unless said.
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -99,12 +101,13 @@ void run(const std::string& in_path, const std::string& out_path, const std::str
 
 auto main(int argc, char** argv) -> int {
   try {
+    const auto out = std::filesystem::absolute(argc > 2 ? argv[2] : "blurred.png");
     std::string in = argc > 1 ? argv[1] : "";
     if (in.empty()) {
-      in = "picture.png";
+      in = (out.parent_path() / "picture.png").string();
       write_png(in, sample_picture(1920, 1440, 8));
     }
-    run(in, argc > 2 ? argv[2] : "blurred.png", argc > 3 ? argv[3] : BLUR_SCHEDULES "/blur.sched");
+    run(in, out.string(), argc > 3 ? argv[3] : BLUR_SCHEDULES "/blur.sched");
   } catch (const std::exception& e) {
     std::fprintf(stderr, "blur: %s\n", e.what());
     return 1;
