@@ -18,7 +18,8 @@ TEST_CASE("loading what was never written is an error once it is used", "[machin
       store %o[%x] = %t[%x]
     }
   }
-})", extent);
+})",
+               extent);
   };
   auto o = row(4);
   check_one_error(run_text(text("3"), {&o}), DiagKind::machine_unwritten,
@@ -43,12 +44,14 @@ TEST_CASE("an element of other coordinates is found by its origin", "[machine]")
       store %o[%x; origin %x] = %t[%x % {0}; origin %x] + %t[(%x + 1) % {0}; origin %x + 1]
     }
   }
-})", depth);
+})",
+               depth);
   };
   auto o = row(5);
   MachineOptions options{.pass = "fold_storage"};
   const auto bad = run_text(text(1), {&o}, options);
-  check_one_error(bad, DiagKind::machine_wrong_element, "o (x = 0) reads `t`(0), finds (1) in its place, and uses it in `o`(0)", 12);
+  check_one_error(bad, DiagKind::machine_wrong_element,
+                  "o (x = 0) reads `t`(0), finds (1) in its place, and uses it in `o`(0)", 12);
   CHECK(bad.errors[0].text().find("in the program after fold_storage") != std::string::npos);
   CHECK(errors_of(run_text(text(2), {&o}, options)).empty());
   CHECK(ints(o) == std::vector<int64_t>{21, 23, 25, 27, 29});
@@ -58,9 +61,12 @@ TEST_CASE("out of bounds", "[machine]") {
   auto in = filled({{.min = 2, .extent = 4}}, [](auto& p) { return p[0]; });
   auto o = row(4);
   const auto text = [](const char* shift) {
-    return str("func @p(%in: buffer<i32, 1>, out %o: buffer<i32, 1>) {\nfor %x = 0 : 4 {{\nstore %o[%x] = %in[%x + {}]\n}}\n}", shift);
+    return str(
+        "func @p(%in: buffer<i32, 1>, out %o: buffer<i32, 1>) {\nfor %x = 0 : 4 {{\nstore %o[%x] = %in[%x + {}]\n}}\n}",
+        shift);
   };
-  check_one_error(run_text(text("1"), {&in, &o}), DiagKind::machine_out_of_bounds, "p (x = 0) reads `in`(1), outside [2, 5]", 4);
+  check_one_error(run_text(text("1"), {&in, &o}), DiagKind::machine_out_of_bounds,
+                  "p (x = 0) reads `in`(1), outside [2, 5]", 4);
   CHECK(errors_of(run_text(text("2"), {&in, &o})).empty());
   CHECK(ints(o) == std::vector<int64_t>{2, 3, 4, 5});
 
@@ -76,7 +82,8 @@ TEST_CASE("only lanes under the mask must be in bounds", "[machine]") {
   let %m = ramp(4, 1, 4) < broadcast(6, 4)
   store %o[ramp(0, 1, 4)] = %in[ramp(0, 1, 4)]
   store %o[ramp(4, 1, 4); mask %m] = %in[ramp(4, 1, 4){}]
-})", mask);
+})",
+               mask);
   };
   CHECK(errors_of(run_text(text("; mask %m"), {&in, &o})).empty());
   CHECK(ints(o) == std::vector<int64_t>{0, 1, 4, 9, 16, 25});
@@ -84,15 +91,18 @@ TEST_CASE("only lanes under the mask must be in bounds", "[machine]") {
 }
 
 TEST_CASE("flat subscripts see the gaps between rows", "[machine]") {
-  auto in = make_strided_array(int_type(32), {{.min = 0, .extent = 3, .stride = 1}, {.min = 5, .extent = 2, .stride = 4}});
+  auto in =
+      make_strided_array(int_type(32), {{.min = 0, .extent = 3, .stride = 1}, {.min = 5, .extent = 2, .stride = 4}});
   auto o = row(8);
   const auto text = [](const char* position) {
     return str("func @p(%in: buffer<i32, 2>, out %o: buffer<i32, 1>) {{\nstore %o[0] = %in[{}]\n}}", position);
   };
   const MachineOptions flat{.flat_storage = true};
   CHECK(errors_of(run_text(text("6"), {&in, &o}, flat)).empty());
-  check_one_error(run_text(text("3"), {&in, &o}, flat), DiagKind::machine_out_of_bounds, "p reads `in`(3), outside [0, 6]", 3);
-  check_one_error(run_text(text("7"), {&in, &o}, flat), DiagKind::machine_out_of_bounds, "p reads `in`(7), outside [0, 6]", 3);
+  check_one_error(run_text(text("3"), {&in, &o}, flat), DiagKind::machine_out_of_bounds,
+                  "p reads `in`(3), outside [0, 6]", 3);
+  check_one_error(run_text(text("7"), {&in, &o}, flat), DiagKind::machine_out_of_bounds,
+                  "p reads `in`(7), outside [0, 6]", 3);
 }
 
 TEST_CASE("a lane that its mask left unread means nothing", "[machine]") {
@@ -105,15 +115,18 @@ TEST_CASE("a lane that its mask left unread means nothing", "[machine]") {
   stage "o" {
     store %o[ramp(0, 1, 8){1}] = {0}
   }
-})", value, mask);
+})",
+               value, mask);
   };
   const char* message = "o uses in `o`(4) a lane of `in` that its mask left unread";
-  check_one_error(run_text(text("%v * broadcast(2:i32, 8)", ""), {&in, &o}), DiagKind::machine_garbage_used, message, 6);
+  check_one_error(run_text(text("%v * broadcast(2:i32, 8)", ""), {&in, &o}), DiagKind::machine_garbage_used, message,
+                  6);
   CHECK(errors_of(run_text(text("%v", "; mask %m"), {&in, &o})).empty());
   // A selection that does not depend on the garbage may drop it.
   CHECK(errors_of(run_text(text("select(%m, %v, broadcast(0:i32, 8))", ""), {&in, &o})).empty());
   CHECK(ints(o) == std::vector<int64_t>{1, 2, 3, 4, 0, 0, 0, 0});
-  check_one_error(run_text(text("select(!%m, %v, broadcast(0:i32, 8))", ""), {&in, &o}), DiagKind::machine_garbage_used, message, 6);
+  check_one_error(run_text(text("select(!%m, %v, broadcast(0:i32, 8))", ""), {&in, &o}), DiagKind::machine_garbage_used,
+                  message, 6);
   // `false && garbage` is false, so such a mask is none of garbage.
   CHECK(errors_of(run_text(text("%v", "; mask %m && %v > broadcast(2:i32, 8)"), {&in, &o})).empty());
   check_one_error(run_text(text("broadcast(1:i32, 8)", "; mask %v > broadcast(2:i32, 8)"), {&in, &o}),
@@ -128,7 +141,8 @@ TEST_CASE("garbage may rest in storage of ours, and is found where it decides", 
   allocate %t: i32[8] stack
   store %t[ramp(0, 1, 8)] = %in[ramp(0, 1, 8); mask ramp(0, 1, 8) < broadcast(4, 8)]
   {}
-})", use);
+})",
+               use);
   };
   CHECK(errors_of(run_text(text("store %o[0] = %t[3]"), {&in, &o})).empty());
   const std::pair<const char*, const char*> uses[] = {
@@ -182,7 +196,8 @@ TEST_CASE("parallel iterations that touch one element race", "[machine]") {
       {}
     }
   }
-})", kind, body);
+})",
+               kind, body);
   };
   const char* own = "store %t[%y] = 1:i32\nstore %o[%y] = %t[%y] + %t[%y + 4]";
   const char* neighbour = "store %t[%y] = 1:i32\nstore %o[%y] = %t[%y + 1]";

@@ -11,7 +11,8 @@ TEST_CASE("loops run from min for extent iterations", "[machine]") {
   {} for %x = min(%o, 0) : %n {
     store %o[%x] = cast<i32>(%x * extent(%o, 0) + stride(%o, 0))
   }
-})", kind);
+})",
+               kind);
   };
   for (const char* kind : {"", "parallel", "vectorized", "unrolled"}) {
     for (const int64_t n : {-2, 0, 1, 6}) {
@@ -111,7 +112,8 @@ TEST_CASE("every allocation is fresh", "[machine]") {
     }
     store %o[%x] = %t[0]
   }
-})", first, inside);
+})",
+               first, inside);
   };
   const char* allocate = "allocate %t: i32[1] heap";
   CHECK(errors_of(run_text(text(allocate, ""), {&o})).empty());

@@ -101,7 +101,7 @@ TEST_CASE("inputs that do not fit are refused", "[oracle]") {
              type = hashed(float_type(32), box_of({{0, 4}}));
   const Value three = int_value(int_type(32), 3);
   Func f("f");
-  f(x) = in(x) * k;
+  f(x) = in(x)*k;
   const auto box = box_of({{0, 4}});
   CHECK(oracle_result({f}, {box}, {{in, &good}}, {{k.symbol(), three}}).ok());
   const auto kind = DiagKind::oracle_argument;
@@ -110,5 +110,6 @@ TEST_CASE("inputs that do not fit are refused", "[oracle]") {
   check_error(oracle_result({f}, {box}, {{in, &type}}, {{k.symbol(), three}}), kind, "in: elements are f32, not i32");
   check_error(oracle_result({f}, {box}, {{in, &good}}), kind, "f: `k` has no value here");
   check_error(oracle_result({f}, {}, {{in, &good}}, {{k.symbol(), three}}), kind, "f: 0 output boxes for 1 outputs");
-  check_error(oracle_result({f}, {{}}, {{in, &good}}, {{k.symbol(), three}}), kind, "f: an output box of rank 0, not 1");
+  check_error(oracle_result({f}, {{}}, {{in, &good}}, {{k.symbol(), three}}), kind,
+              "f: an output box of rank 0, not 1");
 }

@@ -20,8 +20,9 @@ inline auto box_of(std::vector<std::pair<int64_t, int64_t>> ranges) -> ArrayBox 
   return out;
 }
 
-inline auto oracle_result(const std::vector<Func>& outputs, const std::vector<ArrayBox>& boxes, const Inputs& inputs = {},
-                          const Scalars& scalars = {}, bool has_fma = false) -> Result<OracleOutputs> {
+inline auto oracle_result(const std::vector<Func>& outputs, const std::vector<ArrayBox>& boxes,
+                          const Inputs& inputs = {}, const Scalars& scalars = {}, bool has_fma = false)
+    -> Result<OracleOutputs> {
   const Pipeline p(outputs);
   OracleInputs in;
   for (const auto& [image, array] : inputs) in.buffers[image.buffer().get()] = array;
@@ -30,7 +31,7 @@ inline auto oracle_result(const std::vector<Func>& outputs, const std::vector<Ar
   return evaluate(*p.definition(), in, has_fma);
 }
 inline auto outcome(const std::vector<Func>& outputs, const std::vector<ArrayBox>& boxes, const Inputs& inputs = {},
-                      const Scalars& scalars = {}, bool has_fma = false) -> OracleOutputs {
+                    const Scalars& scalars = {}, bool has_fma = false) -> OracleOutputs {
   return oracle_result(outputs, boxes, inputs, scalars, has_fma).or_throw();
 }
 inline auto evaluated(const Func& f, const ArrayBox& box, const Inputs& inputs = {}, const Scalars& scalars = {},

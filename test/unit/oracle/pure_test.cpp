@@ -25,9 +25,12 @@ TEST_CASE("blur 3x3 of a clamped image", "[oracle]") {
     v = v < -1 ? -1 : v > 4 ? 4 : v;
     return static_cast<uint16_t>(image.at({u, v}).i);
   };
-  const auto row = [&](int64_t u, int64_t v) { return static_cast<uint16_t>(static_cast<uint16_t>(at(u - 1, v) + at(u, v) + at(u + 1, v)) / 3); };
+  const auto row = [&](int64_t u, int64_t v) {
+    return static_cast<uint16_t>(static_cast<uint16_t>(at(u - 1, v) + at(u, v) + at(u + 1, v)) / 3);
+  };
   check_all<uint16_t>(evaluated(by, box_of({{0, 13}, {-3, 9}}), {{in, &image}}), [&](Point p) {
-    return static_cast<uint16_t>(static_cast<uint16_t>(row(p[0], p[1] - 1) + row(p[0], p[1]) + row(p[0], p[1] + 1)) / 3);
+    return static_cast<uint16_t>(static_cast<uint16_t>(row(p[0], p[1] - 1) + row(p[0], p[1]) + row(p[0], p[1] + 1)) /
+                                 3);
   });
 }
 
@@ -81,7 +84,8 @@ TEST_CASE("several outputs of different boxes, tuples, and a parameter", "[oracl
   Func f("f"), g("g");
   f(x) = Tuple(cast<uint8_t>(x * k), cast<float>(x) * 0.5f);
   g(x, y) = cast<int32_t>(f(x)[0]) * 1000 + y;
-  const auto out = outcome({g, f}, {box_of({{0, 3}, {5, 2}}), box_of({{250, 10}})}, {}, {{k.symbol(), int_value(int_type(32), 3)}});
+  const auto out =
+      outcome({g, f}, {box_of({{0, 3}, {5, 2}}), box_of({{250, 10}})}, {}, {{k.symbol(), int_value(int_type(32), 3)}});
   REQUIRE(out.arrays.size() == 3);
   check_all<int32_t>(out.arrays[0], [](Point p) { return p[0] * 3 * 1000 + p[1]; });
   check_all<uint8_t>(out.arrays[1], [](Point p) { return static_cast<uint8_t>(p[0] * 3); });
@@ -122,9 +126,10 @@ TEST_CASE("fma nodes count only where the target has them", "[oracle]") {
   Var x("x");
   ImageParam in(Float(32), 1, "in");
   auto image = make_array(float_type(32), box_of({{0, 64}}));
-  for (int64_t i = 0; i < 64; ++i) image.set({i}, float_value(float_type(32), 1.0 + static_cast<double>(i * i + 1) / 4096.0));
+  for (int64_t i = 0; i < 64; ++i)
+    image.set({i}, float_value(float_type(32), 1.0 + static_cast<double>(i * i + 1) / 4096.0));
   Func f("f");
-  f(x) = in(x) * in(x) - 1.0f;
+  f(x) = in(x)*in(x)-1.0f;
   const auto v = [&](Point p) { return static_cast<float>(image.at(p).f); };
   const auto plain = evaluated(f, box_of({{0, 64}}), {{in, &image}}, {}, false);
   const auto fused = evaluated(f, box_of({{0, 64}}), {{in, &image}}, {}, true);

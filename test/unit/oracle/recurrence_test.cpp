@@ -39,7 +39,8 @@ TEST_CASE("an IIR filter, and one that runs 100,000 steps deep", "[oracle]") {
   f(t) = select(t == 0, 1.0f, f(t - 1) * 0.99f + cast<float>(t % 7));
   float want = 1.0f;
   for (int i = 1; i <= 100'000; ++i) want = want * 0.99f + static_cast<float>(i % 7);
-  CHECK(same_value(evaluated(f, box_of({{100'000, 1}})).at({100'000}), float_value(float_type(32), static_cast<double>(want))));
+  CHECK(same_value(evaluated(f, box_of({{100'000, 1}})).at({100'000}),
+                   float_value(float_type(32), static_cast<double>(want))));
 }
 
 TEST_CASE("the game of life", "[oracle]") {
@@ -74,9 +75,8 @@ TEST_CASE("the game of life", "[oracle]") {
     }
     now = next;
   }
-  check_all<uint8_t>(evaluated(u, box_of({{-1, 18}, {-1, 18}, {6, 1}}), {{in, &start}}), [&](Point p) {
-    return now[static_cast<size_t>(p[1] + kPad)][static_cast<size_t>(p[0] + kPad)];
-  });
+  check_all<uint8_t>(evaluated(u, box_of({{-1, 18}, {-1, 18}, {6, 1}}), {{in, &start}}),
+                     [&](Point p) { return now[static_cast<size_t>(p[1] + kPad)][static_cast<size_t>(p[0] + kPad)]; });
 }
 
 TEST_CASE("a recurrence that is consumed and then updated", "[oracle]") {

@@ -34,8 +34,12 @@ TEST_CASE("i16 division, remainder and shifts", "[oracle]") {
     if (rest < 0) q += d > 0 ? -1 : 1, rest += std::abs(d);
     return std::pair{q, rest};
   };
-  const auto left = [&](Point p, int64_t amount) { return amount >= 16 ? 0 : static_cast<int16_t>(static_cast<uint32_t>(whole(p)) << amount); };
-  const auto right = [&](Point p, int64_t amount) { return static_cast<int16_t>(whole(p) >> (amount >= 16 ? 15 : amount)); };
+  const auto left = [&](Point p, int64_t amount) {
+    return amount >= 16 ? 0 : static_cast<int16_t>(static_cast<uint32_t>(whole(p)) << amount);
+  };
+  const auto right = [&](Point p, int64_t amount) {
+    return static_cast<int16_t>(whole(p) >> (amount >= 16 ? 15 : amount));
+  };
   check_all<int16_t>(out.arrays[0], [&](Point p) { return static_cast<int16_t>(euclid(p).first); });
   check_all<int16_t>(out.arrays[1], [&](Point p) { return static_cast<int16_t>(euclid(p).second); });
   check_all<int16_t>(out.arrays[2], [&](Point p) { return p[1] < 0 ? right(p, -p[1]) : left(p, p[1]); });
@@ -60,9 +64,15 @@ TEST_CASE("float to integer saturates", "[oracle]") {
   Expr v = cast<float>(x) * 1.7e7f;
   f(x) = Tuple(cast<int32_t>(v), cast<uint16_t>(v), cast<int8_t>(cast<float>(x) / 2));
   const auto out = outcome({f}, {box_of({{-300, 601}})});
-  const auto clamped = [](double d, double lo, double hi) { return static_cast<int64_t>(d < lo ? lo : d > hi ? hi : d); };
-  check_all<int32_t>(out.arrays[0], [&](Point p) { return clamped(static_cast<double>(static_cast<float>(p[0]) * 1.7e7f), -2147483648.0, 2147483647.0); });
-  check_all<uint16_t>(out.arrays[1], [&](Point p) { return clamped(static_cast<double>(static_cast<float>(p[0]) * 1.7e7f), 0, 65535); });
+  const auto clamped = [](double d, double lo, double hi) {
+    return static_cast<int64_t>(d < lo ? lo : d > hi ? hi : d);
+  };
+  check_all<int32_t>(out.arrays[0], [&](Point p) {
+    return clamped(static_cast<double>(static_cast<float>(p[0]) * 1.7e7f), -2147483648.0, 2147483647.0);
+  });
+  check_all<uint16_t>(out.arrays[1], [&](Point p) {
+    return clamped(static_cast<double>(static_cast<float>(p[0]) * 1.7e7f), 0, 65535);
+  });
   check_all<int8_t>(out.arrays[2], [&](Point p) { return clamped(static_cast<double>(p[0]) / 2, -128, 127); });
   CHECK_FALSE(out.ambiguous);
 }

@@ -17,7 +17,8 @@ TEST_CASE("histogram", "[oracle]") {
   for (int64_t y = 0; y < 11; ++y) {
     for (int64_t x = 0; x < 13; ++x) ++count[static_cast<size_t>(image.at({x, y}).i)];
   }
-  check_all<int32_t>(evaluated(hist, box_of({{0, 256}}), {{in, &image}}), [&](Point p) { return count[static_cast<size_t>(p[0])]; });
+  check_all<int32_t>(evaluated(hist, box_of({{0, 256}}), {{in, &image}}),
+                     [&](Point p) { return count[static_cast<size_t>(p[0])]; });
 }
 
 TEST_CASE("prefix scan, also with untouched points around it", "[oracle]") {
@@ -57,7 +58,8 @@ TEST_CASE("a summed-area table by two scans", "[oracle]") {
 TEST_CASE("matrix product: the order of additions is that of the domain", "[oracle]") {
   Var i("i"), j("j");
   ImageParam a(Float(32), 2, "a"), b(Float(32), 2, "b");
-  const auto ma = hashed(float_type(32), box_of({{0, 30}, {0, 5}}), 1), mb = hashed(float_type(32), box_of({{0, 4}, {0, 30}}), 2);
+  const auto ma = hashed(float_type(32), box_of({{0, 30}, {0, 5}}), 1),
+             mb = hashed(float_type(32), box_of({{0, 4}, {0, 30}}), 2);
   RDom k(0, 30);
   Func c("c");
   c(i, j) = 0.1f;
@@ -88,8 +90,14 @@ TEST_CASE("inline sum, maximum and minimum", "[oracle]") {
     for (const int64_t v : window(p[0])) total += v;
     return total;
   });
-  check_all<int16_t>(out.arrays[1], [&](Point p) { const auto w = window(p[0]); return *std::max_element(w.begin(), w.end()); });
-  check_all<int16_t>(out.arrays[2], [&](Point p) { const auto w = window(p[0]); return *std::min_element(w.begin(), w.end()); });
+  check_all<int16_t>(out.arrays[1], [&](Point p) {
+    const auto w = window(p[0]);
+    return *std::max_element(w.begin(), w.end());
+  });
+  check_all<int16_t>(out.arrays[2], [&](Point p) {
+    const auto w = window(p[0]);
+    return *std::min_element(w.begin(), w.end());
+  });
   check_all<int16_t>(out.arrays[3], [&](Point) { return -32768; });
 }
 
@@ -157,8 +165,9 @@ TEST_CASE("scatter by data, with a parameter as extent; a negative one runs noth
       const int64_t v = where.at({k}).i;
       want[static_cast<size_t>((v < -20 ? -20 : v > 20 ? 20 : v) + 20)] = k + 1;
     }
-    check_all<int32_t>(evaluated(f, box_of({{-20, 41}}), {{to, &where}}, {{n.symbol(), int_value(int_type(32), extent)}}),
-                       [&](Point p) { return want[static_cast<size_t>(p[0] + 20)]; });
+    check_all<int32_t>(
+        evaluated(f, box_of({{-20, 41}}), {{to, &where}}, {{n.symbol(), int_value(int_type(32), extent)}}),
+        [&](Point p) { return want[static_cast<size_t>(p[0] + 20)]; });
   }
 }
 
@@ -195,7 +204,8 @@ TEST_CASE("an update over an ordered dimension (Jacobi steps between fixed ends)
   for (int64_t step = 0; step < 9; ++step) {
     for (int64_t i = 0; i < 12; ++i) {
       const bool inside = step >= 1 && step <= 6 && i >= 1 && i <= 10;
-      state[step][i] = inside ? (state[step - 1][i - 1] + state[step - 1][i + 1]) * 0.5f : static_cast<float>(image.at({i}).f);
+      state[step][i] =
+          inside ? (state[step - 1][i - 1] + state[step - 1][i + 1]) * 0.5f : static_cast<float>(image.at({i}).f);
     }
   }
   check_all<float>(evaluated(u, box_of({{0, 12}, {0, 9}}), {{in, &image}}), [&](Point p) { return state[p[1]][p[0]]; });
@@ -209,10 +219,16 @@ TEST_CASE("pure coordinates of one iteration are simultaneous", "[oracle]") {
   const Type i64 = int_type(64);
   f->args = {x};
   f->types = {i64};
-  f->pure = {.lhs = {var_ref(x)}, .values = {cast(i64, var_ref(x))}, .contracted = {cast(i64, var_ref(x))}, .rdom = {}, .loc = {}};
+  f->pure = {.lhs = {var_ref(x)},
+             .values = {cast(i64, var_ref(x))},
+             .contracted = {cast(i64, var_ref(x))},
+             .rdom = {},
+             .loc = {}};
   auto domain = make_ref<ReductionDomain>();
   domain->dims = {{.symbol = r, .min = index_imm(0), .extent = index_imm(3)}};
-  const auto at = [&](int64_t d) { return access(i64, f.get(), {}, 0, {binary(BinaryOp::Add, var_ref(x), index_imm(d))}); };
+  const auto at = [&](int64_t d) {
+    return access(i64, f.get(), {}, 0, {binary(BinaryOp::Add, var_ref(x), index_imm(d))});
+  };
   const ExprList values = {binary(BinaryOp::Add, access(i64, f.get(), {}, 0, {var_ref(x)}), at(1))};
   f->updates = {{.lhs = {var_ref(x)}, .values = values, .contracted = values, .rdom = domain, .loc = {}}};
 

@@ -18,7 +18,8 @@ TEST_CASE("every element type keeps its values in memory") {
 }
 
 TEST_CASE("strides of any sign use exactly the memory that the box spans") {
-  auto a = make_strided_array(int_type(32), {{.min = 0, .extent = 4, .stride = -3}, {.min = 1, .extent = 2, .stride = 20}});
+  auto a =
+      make_strided_array(int_type(32), {{.min = 0, .extent = 4, .stride = -3}, {.min = 1, .extent = 2, .stride = 20}});
   CHECK(a.data.size() == (3 * 3 + 20 + 1) * 4);
   CHECK(a.first == 9);
   std::set<int64_t> positions;

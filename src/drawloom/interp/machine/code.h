@@ -1,12 +1,12 @@
 #pragma once
-/// A Program in the form the machine executes. Expressions evaluate both sides of everything, so each is a straight list
-/// of instructions over registers, every shared node once; statements stay a tree.
+/// A Program in the form the machine executes. Expressions evaluate both sides of everything, so each is a straight
+/// list of instructions over registers, every shared node once; statements stay a tree.
 
 #include <unordered_map>
 #include <vector>
 
-#include "drawloom/ir/program.h"
 #include "drawloom/interp/scalar/value.h"
+#include "drawloom/ir/program.h"
 #include "drawloom/support/result.h"
 
 namespace drawloom::machine {
@@ -47,10 +47,11 @@ struct Scope {
 struct Statement {
   Kind kind;
   int first = 0, last = 0;  ///< instructions that compute its operands
-  std::vector<Register> operands;  ///< For: min, extent; If, Check: condition (, args); Allocate: extents; LetStmt: value
-  std::vector<int> children;       ///< statements; If: then, else (or kNone)
-  Register symbol = kNone;         ///< For, LetStmt
-  Type type;                       ///< LetStmt: of the value
+  std::vector<Register>
+      operands;               ///< For: min, extent; If, Check: condition (, args); Allocate: extents; LetStmt: value
+  std::vector<int> children;  ///< statements; If: then, else (or kNone)
+  Register symbol = kNone;    ///< For, LetStmt
+  Type type;                  ///< LetStmt: of the value
   ForKind how = ForKind::Serial;
   int storage = kNone;  ///< Allocate
   int access = kNone;   ///< Store

@@ -173,7 +173,8 @@ class Compiler {
   auto in_stage(const Stage& n) -> int {
     const int outer = stage_;
     stage_ = 0;
-    while (stage_ < static_cast<int>(code_.stages.size()) && code_.stages[static_cast<size_t>(stage_)] != n.name) ++stage_;
+    while (stage_ < static_cast<int>(code_.stages.size()) && code_.stages[static_cast<size_t>(stage_)] != n.name)
+      ++stage_;
     if (stage_ == static_cast<int>(code_.stages.size())) code_.stages.push_back(n.name);
     const int body = statement(n.body);
     stage_ = outer;

@@ -45,7 +45,8 @@ auto Run::bind(const MachineArguments& arguments) -> Status {
     const auto& buffer = *argument.buffer;
     const Array* array = arguments[i].array;
     if (!array) return wrong(buffer.name, "no array");
-    if (array->element != buffer.element) return wrong(buffer.name, str("elements are {}, not {}", array->element, buffer.element));
+    if (array->element != buffer.element)
+      return wrong(buffer.name, str("elements are {}, not {}", array->element, buffer.element));
     if (array->rank() != buffer.rank) return wrong(buffer.name, str("rank {}, not {}", array->rank(), buffer.rank));
     for (size_t d = 0; d < array->dims.size(); ++d) {
       set(buffer.min[d], int_value(kIndex, array->dims[d].min));
@@ -76,9 +77,8 @@ auto Run::finish(const MachineArguments& arguments) -> MachineReport {
     if (row == report_.counts.end()) row = report_.counts.insert(row, {.stage = stage, .buffer = buffer});
     (a.is_store ? row->stores : row->loads) += moved_[i];
   }
-  std::sort(report_.counts.begin(), report_.counts.end(), [](const auto& a, const auto& b) {
-    return a.stage != b.stage ? a.stage < b.stage : a.buffer < b.buffer;
-  });
+  std::sort(report_.counts.begin(), report_.counts.end(),
+            [](const auto& a, const auto& b) { return a.stage != b.stage ? a.stage < b.stage : a.buffer < b.buffer; });
   return std::move(report_);
 }
 

@@ -38,7 +38,8 @@ void Run::use(CauseId cause, const std::string& what, const Loc& loc, int scope,
     case Cause::Kind::reported: return;
     case Cause::Kind::masked_off:
       if (!first_time(c.access, DiagKind::machine_garbage_used)) return;
-      return add_error(Diag(DiagKind::machine_garbage_used, loc, place_text(stage, scope), what, "`" + storages_[static_cast<size_t>(a.storage)].decl().buffer->name + "`")
+      return add_error(Diag(DiagKind::machine_garbage_used, loc, place_text(stage, scope), what,
+                            "`" + storages_[static_cast<size_t>(a.storage)].decl().buffer->name + "`")
                            .with_note(a.loc, "the masked load"));
     case Cause::Kind::unwritten:
       if (!first_time(c.access, DiagKind::machine_unwritten)) return;

@@ -80,7 +80,7 @@ class Run {
   std::vector<Value> values_;
   std::vector<CauseId> causes_of_;  ///< per register
   std::vector<Storage> storages_;
-  std::vector<int64_t> moved_;      ///< lanes per access
+  std::vector<int64_t> moved_;       ///< lanes per access
   std::vector<int64_t> peak_bytes_;  ///< per storage
   std::vector<Cause> causes_;
   std::vector<CauseId> masked_cause_;  ///< per access, made when first needed

@@ -36,11 +36,11 @@ enum class SelfReads : uint8_t {
 struct StageCode {
   std::vector<Node> nodes;
   int slots = 0;
-  std::vector<int> values;           ///< nodes, one per component
-  std::vector<int> lhs;              ///< update: nodes of the dimensions in `free_dims`
+  std::vector<int> values;  ///< nodes, one per component
+  std::vector<int> lhs;     ///< update: nodes of the dimensions in `free_dims`
   std::vector<size_t> pure_dims, free_dims;
   std::vector<int64_t> rdom_min, rdom_extent;
-  int64_t iterations = 1;            ///< 1 for a stage without reduction domain
+  int64_t iterations = 1;  ///< 1 for a stage without reduction domain
   SelfReads self_reads = SelfReads::none;
   Loc loc;
 };

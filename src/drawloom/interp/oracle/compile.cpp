@@ -136,7 +136,8 @@ class StageCompiler {
     return push({.what = What::Select, .type = n.type, .operands = {c, yes, no}});
   }
   auto make(const Call& n) -> int {
-    return push({.what = What::Call, .op = static_cast<uint8_t>(n.function), .type = n.type, .operands = nodes(n.args)});
+    return push(
+        {.what = What::Call, .op = static_cast<uint8_t>(n.function), .type = n.type, .operands = nodes(n.args)});
   }
   auto make(const Access& n) -> int {
     Node out{.what = What::FuncRead, .type = n.type, .operands = nodes(n.args), .component = n.component, .loc = n.loc};
@@ -160,7 +161,8 @@ class StageCompiler {
   auto make(const Load& n) -> int {
     const int input = shared_.input(n.buffer.get());
     if (input == kNone) return fail(n.loc, str("no array for input `{}`", n.buffer->name));
-    if (n.index.size() != static_cast<size_t>(n.buffer->rank)) return fail(n.loc, str("{} subscripts for `{}`", n.index.size(), n.buffer->name));
+    if (n.index.size() != static_cast<size_t>(n.buffer->rank))
+      return fail(n.loc, str("{} subscripts for `{}`", n.index.size(), n.buffer->name));
     return push({.what = What::InputRead, .type = n.type, .operands = nodes(n.index), .target = input, .loc = n.loc});
   }
   auto make(const Let& n) -> int {
@@ -174,9 +176,7 @@ class StageCompiler {
     memo_.clear();
     return body;
   }
-  auto make(const drawloom::Node& n) -> int {
-    return fail(n.loc, str("{} in a definition", kind_name(n.kind)));
-  }
+  auto make(const drawloom::Node& n) -> int { return fail(n.loc, str("{} in a definition", kind_name(n.kind))); }
 
   /// A node that several others use gets a place for its value, so that a DAG costs its size.
   void give_slots() {
@@ -229,7 +229,8 @@ auto input_problem(const BufferDecl& b, const OracleInputs& inputs) -> std::opti
   const auto found = inputs.buffers.find(&b);
   const auto wrong = [&](const std::string& what) { return Diag(DiagKind::oracle_argument, b.loc, b.name, what); };
   if (found == inputs.buffers.end() || !found->second) return wrong("no array is given");
-  if (found->second->element != b.element) return wrong(str("elements are {}, not {}", found->second->element, b.element));
+  if (found->second->element != b.element)
+    return wrong(str("elements are {}, not {}", found->second->element, b.element));
   if (found->second->rank() != b.rank) return wrong(str("rank {}, not {}", found->second->rank(), b.rank));
   return {};
 }
@@ -244,13 +245,15 @@ auto compile(const PipelineDef& pipeline, const OracleInputs& inputs, bool has_f
     code.arrays.push_back(inputs.buffers.at(b.get()));
   }
   if (inputs.output_boxes.size() != pipeline.outputs.size()) {
-    return Diag(DiagKind::oracle_argument, {}, pipeline.name, str("{} output boxes for {} outputs", inputs.output_boxes.size(), pipeline.outputs.size()));
+    return Diag(DiagKind::oracle_argument, {}, pipeline.name,
+                str("{} output boxes for {} outputs", inputs.output_boxes.size(), pipeline.outputs.size()));
   }
   Shared shared{.code = &code, .runtime = runtime_symbols(pipeline, inputs), .problem = {}};
   for (size_t i = 0; i < pipeline.outputs.size(); ++i) {
     const auto& f = *pipeline.outputs[i];
     if (static_cast<int>(inputs.output_boxes[i].size()) != f.rank()) {
-      return Diag(DiagKind::oracle_argument, f.loc, f.name, str("an output box of rank {}, not {}", inputs.output_boxes[i].size(), f.rank()));
+      return Diag(DiagKind::oracle_argument, f.loc, f.name,
+                  str("an output box of rank {}, not {}", inputs.output_boxes[i].size(), f.rank()));
     }
     shared.func(f);
   }

@@ -56,7 +56,8 @@ auto Evaluator::pure_value(int func, const int64_t* point, int component) -> Val
   }
   memo.values.resize(memo.values.size() + components);
   memo.done.push_back(false);
-  const Frame frame{.func = func, .stage = 0, .code = &code, .args = point, .rvars = nullptr, .iteration = 0, .slots = 0};
+  const Frame frame{
+      .func = func, .stage = 0, .code = &code, .args = point, .rvars = nullptr, .iteration = 0, .slots = 0};
   with_frame(frame, 0, [&](const Frame& f) {
     for (size_t c = 0; c < components; ++c) {
       const Value v = eval(code.values[c], f);
@@ -79,7 +80,8 @@ auto Evaluator::scatter_of(int func, int stage, const int64_t* point) -> Scatter
 
 auto Evaluator::value_before(int func, int stage, int64_t iteration, const int64_t* point, int component) -> Value {
   const auto& code = code_.funcs[static_cast<size_t>(func)].stages[static_cast<size_t>(stage)];
-  const Frame at{.func = func, .stage = stage, .code = &code, .args = point, .rvars = nullptr, .iteration = 0, .slots = 0};
+  const Frame at{
+      .func = func, .stage = stage, .code = &code, .args = point, .rvars = nullptr, .iteration = 0, .slots = 0};
   Scatter& scatter = scatter_of(func, stage, point);
   int64_t free[kMaxRank];
   for (size_t i = 0; i < code.free_dims.size(); ++i) free[i] = point[code.free_dims[i]];

@@ -1,11 +1,11 @@
 #pragma once
 /// Demand-driven evaluation of compiled definitions, every value computed once.
 ///
-/// Pure stages are a memo per point. An update of stage s is a list of writes: iteration k of its reduction domain writes,
-/// for given pure coordinates, one point. The state of a point before iteration k is then its last write before k, or its
-/// value after stage s - 1. Which iterations write a point is found by evaluating the left side alone, iteration by
-/// iteration and only as far as asked: so a left side may read the very Func, whose earlier state needs only earlier
-/// iterations. Writes of one point are computed in order, which keeps accumulations from recursing.
+/// Pure stages are a memo per point. An update of stage s is a list of writes: iteration k of its reduction domain
+/// writes, for given pure coordinates, one point. The state of a point before iteration k is then its last write before
+/// k, or its value after stage s - 1. Which iterations write a point is found by evaluating the left side alone,
+/// iteration by iteration and only as far as asked: so a left side may read the very Func, whose earlier state needs
+/// only earlier iterations. Writes of one point are computed in order, which keeps accumulations from recursing.
 
 #include <deque>
 
@@ -47,8 +47,8 @@ class Evaluator {
   /// The writes of one point by one update.
   struct Writes {
     std::vector<int64_t> iterations;  ///< ascending; unused when every iteration writes here
-    std::vector<Value> values;  ///< of the last computed write, or (SelfReads::elsewhere) of all computed ones
-    int64_t known = 0;          ///< writes computed, from the first; without self reads, the one held, plus 1
+    std::vector<Value> values;        ///< of the last computed write, or (SelfReads::elsewhere) of all computed ones
+    int64_t known = 0;                ///< writes computed, from the first; without self reads, the one held, plus 1
   };
   /// The writes for one choice of pure coordinates.
   struct Scatter {

@@ -22,8 +22,8 @@ auto run_deep(size_t bytes, void (*f)(void*), void* context) -> bool {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
   pthread_t thread;
-  const bool started = pthread_attr_setstacksize(&attributes, bytes) == 0 &&
-                       pthread_create(&thread, &attributes, entry, &task) == 0;
+  const bool started =
+      pthread_attr_setstacksize(&attributes, bytes) == 0 && pthread_create(&thread, &attributes, entry, &task) == 0;
   pthread_attr_destroy(&attributes);
   return started && pthread_join(thread, nullptr) == 0;
 }

@@ -150,7 +150,8 @@ auto int_call(Intrinsic function, const Value* args) -> Value {
 
 auto int_to_float(Type to, Value a) -> Value {
   // Straight to the type: a step over double would round twice.
-  if (is_single(to)) return {.type = to, .f = a.type.is_uint() ? static_cast<float>(bits(a.i)) : static_cast<float>(a.i)};
+  if (is_single(to))
+    return {.type = to, .f = a.type.is_uint() ? static_cast<float>(bits(a.i)) : static_cast<float>(a.i)};
   return {.type = to, .f = a.type.is_uint() ? static_cast<double>(bits(a.i)) : static_cast<double>(a.i)};
 }
 
@@ -214,8 +215,9 @@ auto eval_call(Intrinsic function, const Value* args) -> Value {
   if (two) v[1] = args[1].f;
   if (function == Intrinsic::Fma) v[2] = args[2].f;
   if (!is_single(t)) return {.type = t, .f = float_call<double>(function, v[0], v[1], v[2])};
-  return {.type = t,
-          .f = float_call<float>(function, static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2]))};
+  return {
+      .type = t,
+      .f = float_call<float>(function, static_cast<float>(v[0]), static_cast<float>(v[1]), static_cast<float>(v[2]))};
 }
 
 auto eval_cast(Type to, Value a, bool& ambiguous) -> Value {

@@ -9,8 +9,8 @@
 
 namespace drawloom {
 
-/// A scalar of any type but bfloat. Integers, bool and index are in `i` as IntImm keeps them (below their width unsigned
-/// values zero-extended, signed ones sign-extended, u64 by its bits); floats are in `f`, f32 already rounded.
+/// A scalar of any type but bfloat. Integers, bool and index are in `i` as IntImm keeps them (below their width
+/// unsigned values zero-extended, signed ones sign-extended, u64 by its bits); floats are in `f`, f32 already rounded.
 struct Value {
   Type type;
   union {
@@ -20,15 +20,15 @@ struct Value {
   auto text() const -> std::string;
 };
 
-auto int_value(Type type, int64_t value) -> Value;     ///< wraps to the width
-auto float_value(Type type, double value) -> Value;    ///< rounds to the type
+auto int_value(Type type, int64_t value) -> Value;   ///< wraps to the width
+auto float_value(Type type, double value) -> Value;  ///< rounds to the type
 /// An integer in any type, floats included.
 auto number_value(Type type, int64_t value) -> Value;
 /// Of one type and one value; any NaN is any NaN, 0.0 is not -0.0.
 auto same_value(const Value& a, const Value& b) -> bool;
 
-/// `ambiguous` is set, never cleared, when the definition leaves the result open (design section 3): min or max of a NaN
-/// or of zeros of different sign, a NaN converted to an integer. The result is then one of those allowed.
+/// `ambiguous` is set, never cleared, when the definition leaves the result open (design section 3): min or max of a
+/// NaN or of zeros of different sign, a NaN converted to an integer. The result is then one of those allowed.
 auto eval_unary(UnaryOp op, Value a) -> Value;
 auto eval_binary(BinaryOp op, Value a, Value b, bool& ambiguous) -> Value;
 /// `args`: as many as the intrinsic takes.
