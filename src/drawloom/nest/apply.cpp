@@ -21,6 +21,18 @@ auto with_suggestion(Diag diag, std::string_view word, const std::vector<std::st
   return diag.with_help(str("{}: {}", what, join(legal, ", ")));
 }
 
+auto stages_text(const GraphFunc& f) -> std::string {
+  std::vector<std::string> names;
+  for (int s = 0; s < f.def->stages(); ++s) names.push_back(StageName{f.name(), s - 1, -1}.text());
+  return join(names, ", ");
+}
+
+auto loop_names(const StageLeaf& leaf) -> std::vector<std::string> {
+  std::vector<std::string> names;
+  for (auto it = leaf.loops.rbegin(); it != leaf.loops.rend(); ++it) names.push_back(it->name);
+  return names;
+}
+
 auto contains_self(const Expr& e, const FunctionDef& f) -> bool {
   bool found = false;
   each_node(*e.get(), [&](const Node& n) {
@@ -70,13 +82,15 @@ auto find_stages(const Nest& nest, const StageName& name, const Loc& loc) -> Res
   const int stage = name.update + 1;
   if (stage >= func.def->stages())
     return Diag(DiagKind::schedule_unknown_stage, loc, func.name(), name.text())
-        .with_help(str("{} has {} update definitions", func.name(), func.def->stages() - 1));
+        .with_note(func.def->loc, str("{} is defined here", func.name()))
+        .with_help(str("its stages are: {}", stages_text(func)));
   std::vector<std::pair<RealisationId, int>> out;
   for (const auto& id : realisations(nest))
     if (id.func == f && (name.realisation < 0 || name.realisation == id.copy)) out.emplace_back(id, stage);
   if (!out.empty()) return out;
   if (name.realisation >= 0 && func.placement == PlacementState::Placed)
-    return Diag(DiagKind::schedule_unknown_stage, loc, func.name(), name.text());
+    return Diag(DiagKind::schedule_unknown_stage, loc, func.name(), name.text())
+        .with_help(str("{} is computed in one place: leave `[{}]` out", func.name(), name.realisation));
   return Diag(DiagKind::schedule_not_placed, loc, func.name())
       .with_help(str("give it loops first: compute_root {} or compute_at {} <loop>", func.name(), func.name()));
 }
@@ -103,20 +117,21 @@ auto site_text(const Nest& nest, const Site& site) -> std::string {
 }
 
 auto find_named_loop(const Nest& nest, const StageLeaf& leaf, std::string_view loop, const Loc& loc) -> Result<SymbolRef> {
-  std::vector<std::string> names;
-  for (const auto& n : leaf.loops) {
+  for (const auto& n : leaf.loops)
     if (n.name == loop) return n.id;
-    names.push_back(n.name);
-  }
-  std::reverse(names.begin(), names.end());
-  return with_suggestion(Diag(DiagKind::schedule_unknown_loop, loc, stage_text(nest, leaf.what, leaf.stage), loop), loop, names,
-                         "its loops, innermost first, are");
+  const Diag diag(DiagKind::schedule_unknown_loop, loc, stage_text(nest, leaf.what, leaf.stage), loop);
+  const auto gone = std::find_if(leaf.consumed.rbegin(), leaf.consumed.rend(), [&](const ConsumedLoop& c) { return c.name == loop; });
+  if (gone != leaf.consumed.rend())
+    return diag.with_note(gone->loc, str("`{}` was consumed here and became {}", loop, gone->became))
+        .with_help(str("its loops, innermost first, are: {}", join(loop_names(leaf), ", ")));
+  return with_suggestion(diag, loop, loop_names(leaf), "its loops, innermost first, are");
 }
 
 auto check_free_name(const Nest& nest, const StageLeaf& leaf, std::string_view name, std::string_view consumed, const Loc& loc) -> Status {
   for (const auto& n : leaf.loops)
     if (n.name == name && name != consumed)
-      return Diag(DiagKind::schedule_name_taken, loc, stage_text(nest, leaf.what, leaf.stage), name);
+      return Diag(DiagKind::schedule_name_taken, loc, stage_text(nest, leaf.what, leaf.stage), name)
+          .with_help(str("its loops, innermost first, are: {}", join(loop_names(leaf), ", ")));
   return Done{};
 }
 
@@ -138,7 +153,7 @@ auto amount_form(const Nest& nest, const Amount& amount, const Loc& loc) -> Resu
     if (p->name == amount.symbol) return Form(p);
     names.push_back(p->name);
   }
-  return with_suggestion(Diag(DiagKind::schedule_unknown_param, loc, amount.symbol), amount.symbol, names, "its parameters are");
+  return with_suggestion(Diag(DiagKind::schedule_unknown_param, loc, amount.symbol), amount.symbol, names, "its integer parameters are");
 }
 
 auto with_leaf(const Nest& nest, RealisationId what, int stage, const StageLeaf& leaf) -> Nest {
@@ -147,15 +162,25 @@ auto with_leaf(const Nest& nest, RealisationId what, int stage, const StageLeaf&
   return out;
 }
 
-auto reduction_loops(const StageLeaf& leaf) -> std::vector<SymbolRef> {
+auto reduction_loops(const Nest& nest, const StageLeaf& leaf) -> std::vector<SymbolRef> {
+  const auto& f = *nest.func(leaf.what).def;
+  const bool recurrence = leaf.stage == 0 && f.ordered_dim >= 0;
+  const auto is_ordered = [&](const StageDim& d) {
+    return d.var->kind == SymbolKind::RVar || (recurrence && d.var == f.args[static_cast<size_t>(f.ordered_dim)]);
+  };
   std::vector<SymbolRef> out;
   for (const auto& l : leaf.loops)
-    for (const auto& d : leaf.dims)
-      if (d.var->kind == SymbolKind::RVar && uses_symbol(d.rel, l.id.get())) {
-        out.push_back(l.id);
-        break;
-      }
+    if (std::any_of(leaf.dims.begin(), leaf.dims.end(), [&](const StageDim& d) { return is_ordered(d) && uses_symbol(d.rel, l.id.get()); }))
+      out.push_back(l.id);
   return out;
+}
+
+auto pure_loops_text(const Nest& nest, const StageLeaf& leaf) -> std::string {
+  const auto ordered = reduction_loops(nest, leaf);
+  std::vector<std::string> names;
+  for (auto it = leaf.loops.rbegin(); it != leaf.loops.rend(); ++it)
+    if (std::find(ordered.begin(), ordered.end(), it->id) == ordered.end()) names.push_back(str("`{}`", it->name));
+  return join(names, ", ");
 }
 
 auto leaf_reads(const Graph& graph, const StageLeaf& leaf, int func) -> bool {

@@ -12,7 +12,7 @@ auto find_func(const Nest& nest, std::string_view name, const Loc& loc) -> Resul
 /// The stages a name means (all realisations unless it says which).
 auto find_stages(const Nest& nest, const StageName& name, const Loc& loc) -> Result<std::vector<std::pair<RealisationId, int>>>;
 auto leaf_at(const Nest& nest, RealisationId what, int stage) -> Located;
-/// The loop of that name in a stage.
+/// The loop of that name in a stage; refused with the names there are, and with the step that consumed it.
 auto find_named_loop(const Nest& nest, const StageLeaf& leaf, std::string_view loop, const Loc& loc) -> Result<SymbolRef>;
 /// Refused when the stage has the name already (other than `consumed`).
 auto check_free_name(const Nest& nest, const StageLeaf& leaf, std::string_view name, std::string_view consumed, const Loc& loc) -> Status;
@@ -26,8 +26,10 @@ auto site_text(const Nest& nest, const Site& site) -> std::string;
 
 /// Changes the leaf of a stage.
 auto with_leaf(const Nest& nest, RealisationId what, int stage, const StageLeaf& leaf) -> Nest;
-/// Loops of the leaf that run over RVars, outermost first.
-auto reduction_loops(const StageLeaf& leaf) -> std::vector<SymbolRef>;
+/// Loops of the leaf that run over RVars, or over the ordered dimension of a recurrence, outermost first.
+auto reduction_loops(const Nest& nest, const StageLeaf& leaf) -> std::vector<SymbolRef>;
+/// Names of the other loops of the leaf, innermost first: `x`, `y`.
+auto pure_loops_text(const Nest& nest, const StageLeaf& leaf) -> std::string;
 /// Does the leaf read Func f, itself or through an open Func with updates?
 auto leaf_reads(const Graph& graph, const StageLeaf& leaf, int func) -> bool;
 /// The nodes of a new realisation: its storage (unless an output) and one loop nest per stage.

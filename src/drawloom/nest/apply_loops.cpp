@@ -140,6 +140,7 @@ auto split_stage(const Nest& nest, const Split& s, RealisationId id, int stage, 
   const auto name = std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == old; });
   *name = {s.inner, inner.id};
   leaf.loops.insert(name, {s.outer, outer.id});
+  leaf.consumed.push_back({s.loop.loop, str("`{}` and `{}`", s.outer, s.inner), loc});
 
   const Nest with = with_leaf(nest, id, stage, leaf);
   const auto body = at_path(with.tree, loop_at.path)->children;
@@ -164,18 +165,25 @@ auto fuse_stage(const Nest& nest, const Fuse& s, RealisationId id, int stage, co
   DRAWLOOM_TRY(const Located inner_at, serial_loop(nest, inner, s.inner.loop, loc));
   DRAWLOOM_TRY(const Located outer_at, serial_loop(nest, outer, s.outer, loc));
   if (outer_at.node->children.size() != 1 || outer_at.node->children[0].get() != inner_at.node) {
-    const Diag diag(DiagKind::fuse_not_nested, loc, s.outer, s.inner.loop);
-    return diag.with_help(outer_at.node->children.size() > 1 ? str("something is computed at {}: place it elsewhere first", s.outer)
-                                                             : std::string("reorder the two loops so that one stands directly in the other"));
+    Diag diag(DiagKind::fuse_not_nested, loc, s.outer, s.inner.loop);
+    for (const auto* guest : stage_leaves_below(outer_at.node))
+      if (guest->what != id)
+        return diag.with_note(nest.func(guest->what).placement_loc, str("{} is computed at {} since here", nest.func(guest->what).name(), s.outer))
+            .with_help(str("place {} elsewhere first", nest.func(guest->what).name()));
+    return diag.with_help("reorder the two loops so that one stands directly in the other");
   }
   const auto& a = *inner_at.node->as<LoopNode>();
   const auto& b = *outer_at.node->as<LoopNode>();
+  DRAWLOOM_TRY(const Form extent, loop_extent(nest, a));
+  if (uses_symbol(extent, outer.get()))
+    return Diag(DiagKind::fuse_uneven, loc, s.inner.loop, s.outer, extent).with_help("fuse loops whose extents do not depend on each other");
   const auto fused = serial_node(s.fused, a.extent * b.extent, PartitionMode::automatic, loc);
   replace_loop(leaf, inner, floor_mod(Form(fused.id), a.extent));
   replace_loop(leaf, outer, floor_div(Form(fused.id), a.extent));
   const auto name = std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == outer; });
   *name = {s.fused, fused.id};
   leaf.loops.erase(std::next(name));
+  for (const auto& gone : {s.inner.loop, s.outer}) leaf.consumed.push_back({gone, str("part of `{}`", s.fused), loc});
   const Nest with = with_leaf(nest, id, stage, leaf);
   const auto body = at_path(with.tree, inner_at.path)->children;
   return with_node(with, outer_at.path, tree_node(fused, body));
@@ -191,9 +199,40 @@ auto apply_step(const Nest& nest, const Fuse& s, const Loc& loc) -> Result<Nest>
 
 namespace {
 
+/// Does a recurrence read itself at other coordinates of the dimension that `loop` runs over?
+auto reads_beside(const GraphFunc& f, const StageLeaf& leaf, const SymbolRef& loop) -> bool {
+  for (size_t d = 0; d < f.def->args.size(); ++d) {
+    const Form here(f.def->args[d]);
+    const bool runs_here = std::any_of(leaf.dims.begin(), leaf.dims.end(), [&](const StageDim& s) {
+      return s.var == f.def->args[d] && uses_symbol(s.rel, loop.get());
+    });
+    if (runs_here && std::any_of(f.self_accesses[0].begin(), f.self_accesses[0].end(),
+                                 [&](const Box& box) { return *box[d].lo != here || *box[d].hi != here; }))
+      return true;
+  }
+  return false;
+}
+
+/// A step of a recurrence needs the steps before it everywhere: loops over other dimensions stay inside.
+auto check_recurrence_order(const Nest& nest, const StageLeaf& leaf, const std::vector<NamedLoop>& after, const Loc& loc) -> Status {
+  const auto& f = nest.func(leaf.what);
+  if (leaf.stage != 0 || f.def->ordered_dim < 0) return Done{};
+  const auto ordered = reduction_loops(nest, leaf);
+  const NamedLoop* outside = nullptr;
+  for (const auto& l : after) {
+    const bool is_ordered = std::find(ordered.begin(), ordered.end(), l.id) != ordered.end();
+    if (is_ordered && outside)
+      return Diag(DiagKind::reorder_reduction, loc, outside->name, l.name, f.name())
+          .with_note(f.def->loc, str("{} is defined here", f.name()))
+          .with_help(str("keep `{}` outside `{}`", l.name, outside->name));
+    if (!is_ordered && !outside && reads_beside(f, leaf, l.id)) outside = &l;
+  }
+  return Done{};
+}
+
 auto check_reduction_order(const Nest& nest, const StageLeaf& before, const std::vector<NamedLoop>& after, const Loc& loc) -> Status {
   if (is_exact_reduction(*nest.func(before.what).def, before.stage)) return Done{};
-  const auto old_order = reduction_loops(before);
+  const auto old_order = reduction_loops(nest, before);
   std::vector<SymbolRef> new_order;
   for (const auto& l : after)
     if (std::find(old_order.begin(), old_order.end(), l.id) != old_order.end()) new_order.push_back(l.id);
@@ -222,6 +261,7 @@ auto reorder_stage(const Nest& nest, const Reorder& s, RealisationId id, int sta
     const auto& take = wanted[next++];
     order.push_back(*std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == take; }));
   }
+  DRAWLOOM_REQUIRE(check_recurrence_order(nest, leaf, order, loc));
   DRAWLOOM_REQUIRE(check_reduction_order(nest, leaf, order, loc));
 
   // Each loop keeps what else stands in its list; only the nesting changes.
@@ -262,6 +302,7 @@ auto apply_step(const Nest& nest, const Rename& s, const Loc& loc) -> Result<Nes
     DRAWLOOM_REQUIRE(check_free_name(n, leaf, s.name, s.loop.loop, loc));
     for (auto& name : leaf.loops)
       if (name.id == l) name.name = s.name;
+    leaf.consumed.push_back({s.loop.loop, str("`{}`", s.name), loc});
     return with_leaf(n, id, stage, leaf);
   });
 }
@@ -301,18 +342,9 @@ auto with_kind(const Nest& nest, const SymbolRef& id, ForKind how, const Loc& lo
   return with_node(nest, at.path, tree_node(loop, at.node->children));
 }
 
-auto is_reduction(const StageLeaf& leaf, const SymbolRef& loop) -> bool {
-  const auto loops = reduction_loops(leaf);
+auto is_reduction(const Nest& nest, const StageLeaf& leaf, const SymbolRef& loop) -> bool {
+  const auto loops = reduction_loops(nest, leaf);
   return std::find(loops.begin(), loops.end(), loop) != loops.end();
-}
-
-auto effect_word(Effect e) -> std::string_view {
-  switch (e) {
-    case Effect::exact: return "exact";
-    case Effect::reassociates: return "reassociates";
-    case Effect::approximates: return "approximates";
-  }
-  return "exact";
 }
 
 struct LoopTarget {
@@ -321,6 +353,23 @@ struct LoopTarget {
   StageLeaf leaf;
   SymbolRef loop;
 };
+
+/// Says where the order comes from, and which loops of the stage are free of it.
+auto with_pure_loops(const Nest& nest, const LoopTarget& t, std::string_view verb, const Diag& diag) -> Diag {
+  const auto pure = pure_loops_text(nest, t.leaf);
+  const auto text = stage_text(nest, t.id, t.stage);
+  return diag.with_note(nest.func(t.id).def->stage(t.stage).loc, str("{} is defined here", text))
+      .with_help(pure.empty() ? str("{} has no pure loop; what it reads can be made {}", text, verb)
+                              : str("the pure loops of {} can be made {}: {}", text, verb, pure));
+}
+
+auto refuse_vector_reduction(const Nest& nest, const LoopTarget& t, std::string_view loop, const Loc& loc) -> Diag {
+  const auto& def = *nest.func(t.id).def;
+  const bool only_bits = nest.graph->pipeline->allowed == Effect::exact && !is_exact_reduction(def, t.stage);
+  return with_pure_loops(nest, t, "a vector",
+                         Diag(DiagKind::vectorize_reduction, loc, loop, stage_text(nest, t.id, t.stage),
+                              only_bits ? "and the pipeline allows only exact results" : "whose iterations write and read the same elements"));
+}
 
 /// Common frame of unroll, vectorize, parallel: find the loop of each realisation, check it is serial, let `make` change it.
 template <typename Make>
@@ -348,12 +397,14 @@ auto apply_step(const Nest& nest, const Unroll& s, const Loc& loc) -> Result<Nes
 
 auto apply_step(const Nest& nest, const Vectorize& s, const Loc& loc) -> Result<Nest> {
   return change_kind(nest, s.loop, loc, [&](const Nest& n, const LoopTarget& t) -> Result<Nest> {
-    if (is_reduction(t.leaf, t.loop))
-      return Diag(DiagKind::vectorize_reduction, loc, s.loop.loop, stage_text(n, t.id, t.stage), effect_word(n.graph->pipeline->allowed))
-          .with_help("vectorize a pure loop of this stage instead: it computes the same bits");
-    for (const auto& l : t.leaf.loops)
-      if (find_loop(n.tree, l.id)->node->as<LoopNode>()->how == ForKind::Vectorized)
-        return Diag(DiagKind::vectorize_nested, loc, s.loop.loop, l.name);
+    if (is_reduction(n, t.leaf, t.loop)) return refuse_vector_reduction(n, t, s.loop.loop, loc);
+    for (const auto& l : t.leaf.loops) {
+      const auto& loop = *find_loop(n.tree, l.id)->node->as<LoopNode>();
+      if (loop.how == ForKind::Vectorized)
+        return Diag(DiagKind::vectorize_nested, loc, s.loop.loop, l.name)
+            .with_note(loop.loc, str("`{}` is vectorized here", l.name))
+            .with_help("unroll it instead");
+    }
     DRAWLOOM_TRY(const Nest with, with_constant_extent(n, t.id, t.stage, t.loop, "vectorize", s.loop.loop, loc));
     return with_kind(with, t.loop, ForKind::Vectorized, loc);
   });
@@ -361,10 +412,8 @@ auto apply_step(const Nest& nest, const Vectorize& s, const Loc& loc) -> Result<
 
 auto apply_step(const Nest& nest, const Parallel& s, const Loc& loc) -> Result<Nest> {
   return change_kind(nest, s.loop, loc, [&](const Nest& n, const LoopTarget& t) -> Result<Nest> {
-    if (is_reduction(t.leaf, t.loop))
-      return Diag(DiagKind::parallel_race, loc, s.loop.loop, stage_text(n, t.id, t.stage))
-          .with_note(n.func(t.id).def->stage(t.stage).loc, "the reduction is defined here")
-          .with_help("run a pure loop of this stage in parallel");
+    if (is_reduction(n, t.leaf, t.loop))
+      return with_pure_loops(n, t, "parallel", Diag(DiagKind::parallel_race, loc, s.loop.loop, stage_text(n, t.id, t.stage)));
     return with_kind(n, t.loop, ForKind::Parallel, loc);
   });
 }

@@ -68,7 +68,8 @@ auto readers_of(const Nest& nest, int func) -> std::vector<Located> {
 auto refuse_output(const Nest& nest, int func, const Loc& loc) -> Status {
   const auto& f = nest.graph->func(func);
   if (!f.is_output) return Done{};
-  return Diag(DiagKind::placement_of_output, loc, f.name());
+  return Diag(DiagKind::placement_of_output, loc, f.name())
+      .with_help("its loops can be split, reordered, vectorized and run in parallel");
 }
 
 auto place(const Nest& nest, int func, const Site& site, const Loc& loc) -> Result<Nest> {
@@ -146,7 +147,8 @@ auto apply_step(const Nest& nest, const ComputeInline& s, const Loc& loc) -> Res
   DRAWLOOM_REQUIRE(refuse_output(nest, func, loc));
   const auto& f = nest.graph->func(func);
   if (!f.can_inline())
-    return Diag(DiagKind::inline_with_updates, loc, f.name()).with_help("leave it without a placement: it is then computed inside the innermost loop of each reader");
+    return Diag(DiagKind::inline_with_updates, loc, f.name(), f.def->updates.empty() ? "it reads itself" : "it has update definitions")
+        .with_help("leave it without a placement: it is then computed inside the innermost loop of each reader");
   DRAWLOOM_TRY(const Nest removed, unplaced(nest, func, loc));
   return with_placement(removed, func, PlacementState::Inlined, loc);
 }

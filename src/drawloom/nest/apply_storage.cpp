@@ -19,7 +19,8 @@ auto edit_func(const Nest& nest, int func, Edit&& edit) -> Nest {
 template <typename Edit>
 auto edit_store(const Nest& nest, int func, const Loc& loc, Edit&& edit) -> Result<Nest> {
   const auto& f = nest.graph->func(func);
-  if (f.is_output) return Diag(DiagKind::store_output, loc, f.name());
+  if (f.is_output)
+    return Diag(DiagKind::store_output, loc, f.name()).with_help("whoever calls the pipeline decides where that lies and how large it is");
   Nest out = nest;
   bool found = false;
   for (const auto& s : store_nodes(nest.tree)) {
@@ -49,7 +50,7 @@ auto apply_step(const Nest& nest, const Bound& s, const Loc& loc) -> Result<Nest
 auto apply_step(const Nest& nest, const Align& s, const Loc& loc) -> Result<Nest> {
   DRAWLOOM_TRY(const int func, find_func(nest, s.func, loc));
   DRAWLOOM_TRY(const int dim, find_dim(nest, func, s.dim, loc));
-  if (s.factor < 1) return Diag(DiagKind::align_factor, loc, s.func, s.dim, s.factor);
+  if (s.factor < 1) return Diag(DiagKind::align_factor, loc, s.func, s.dim, s.factor).with_help("use a factor of 1 or more");
   if (nest.graph->func(func).is_output)
     return Diag(DiagKind::placement_of_output, loc, s.func).with_help("its region is the caller's buffer and cannot be rounded");
   return edit_func(nest, func, [&](GraphFunc& f) {

@@ -17,7 +17,8 @@ auto stage_dim(const FunctionDef& f, const SymbolRef& var, const SymbolRef& loop
           make_symbol(SymbolKind::Let, str("{}.{}.extent", f.name, var->name)), Form(loop)};
 }
 
-/// Loops of one stage: RVars innermost (first fastest), then pure dimensions (first innermost).
+/// Loops of one stage: RVars innermost (first fastest), then pure dimensions (first innermost), then the ordered dimension
+/// of a recurrence: a step of it reads others of all coordinates.
 auto stage_nest(const FunctionDef& f, RealisationId what, int stage, const Loc& loc) -> TreeRef {
   const auto& def = f.stage(stage);
   StageLeaf leaf;
@@ -25,8 +26,10 @@ auto stage_nest(const FunctionDef& f, RealisationId what, int stage, const Loc& 
   std::vector<SymbolRef> vars;  // innermost first
   if (def.rdom)
     for (const auto& d : def.rdom->dims) vars.push_back(d.symbol);
+  const int ordered = stage == 0 ? f.ordered_dim : -1;
   for (size_t d = 0; d < f.args.size(); ++d)
-    if (stage == 0 || is_pure_dim(def, f, d)) vars.push_back(f.args[d]);
+    if (static_cast<int>(d) != ordered && (stage == 0 || is_pure_dim(def, f, d))) vars.push_back(f.args[d]);
+  if (ordered >= 0) vars.push_back(f.args[static_cast<size_t>(ordered)]);
   std::vector<StageDim> dims;
   for (auto it = vars.rbegin(); it != vars.rend(); ++it) {
     const auto id = make_symbol(SymbolKind::Loop, (*it)->name, kIndex, loc);

@@ -51,7 +51,9 @@ class Obligations {
     for (const auto* loop : loops_around(nest_.tree, at.path)) {
       const bool own = std::any_of(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == loop->id; });
       if (vector && loop->how == ForKind::Parallel)
-        return Diag(DiagKind::parallel_inside_vector, loc_, loop->id->name, vector->id->name).with_note(vector->loc, "vectorized here");
+        return Diag(DiagKind::parallel_inside_vector, loc_, loop->id->name, vector->id->name)
+            .with_note(vector->loc, str("`{}` is vectorized here", vector->id->name))
+            .with_help(str("reorder the loops so that `{}` stands outside `{}`", loop->id->name, vector->id->name));
       if (loop->how == ForKind::Vectorized && !own && nest_.func(leaf.what).placement == PlacementState::Placed)
         return Diag(DiagKind::vectorize_guests, loc_, loop->id->name, name(leaf.what))
             .with_note(nest_.func(leaf.what).placement_loc, str("{} is placed here", name(leaf.what)))

@@ -132,12 +132,22 @@ auto decide(const Form& f, const Cond& condition, bool yes) -> Form {
   });
 }
 
-auto form_extent(const Form& lo, const Form& hi) -> Form {
+namespace {
+
+/// Each choice doubles the work: few are decided, what is left stays a difference.
+auto extent_deciding(const Form& lo, const Form& hi, int choices) -> Form {
   const Form plain = hi - lo + 1;
-  const auto choice = find_choice(plain);
+  const auto choice = choices > 0 ? find_choice(plain) : std::nullopt;
   if (!choice) return plain;
-  return choose(*choice, form_extent(decide(lo, *choice, true), decide(hi, *choice, true)),
-                form_extent(decide(lo, *choice, false), decide(hi, *choice, false)));
+  const auto side = [&](bool yes) { return extent_deciding(decide(lo, *choice, yes), decide(hi, *choice, yes), choices - 1); };
+  return choose(*choice, side(true), side(false));
+}
+
+}  // namespace
+
+auto form_extent(const Form& lo, const Form& hi) -> Form {
+  constexpr int kChoices = 3;
+  return extent_deciding(lo, hi, kChoices);
 }
 
 auto cover_of(const Form& extent, const Facts& facts) -> Form {
@@ -334,9 +344,18 @@ class RegionUnion {
   std::vector<std::pair<Cond, Region>> parts_;
 };
 
+/// hi as lo + c where the facts leave only one distance: the number of elements must be plain to see.
+auto at_fixed_distance(const Form& lo, const Form& hi, const Facts& facts) -> Form {
+  const Form distance = form_extent(lo, hi);
+  if (distance.is_constant() || weight(distance, 12) >= 12) return hi;
+  const Range r = facts.range(distance);
+  return r.lo && r.hi && *r.lo == *r.hi ? lo + Form(*r.lo - 1) : hi;
+}
+
 void tidy(Region& region, const Facts& facts) {
   for (auto& d : region.dims) {
     d.lo = simplified(d.lo, facts), d.hi = simplified(d.hi, facts), d.free_hi = simplified(d.free_hi, facts);
+    d.hi = at_fixed_distance(d.lo, d.hi, facts), d.free_hi = at_fixed_distance(d.lo, d.free_hi, facts);
     d.cover = cover_of(form_extent(d.lo, d.free_hi), facts);
   }
   std::vector<Cond> kept;
@@ -477,6 +496,9 @@ auto facts_at(const Nest& nest, const Site& site, QueryCache& cache) -> Facts {
   for (const auto* loop : loops_to(nest, site)) {
     const Form last = resolve(nest, loop->extent, cache) - 1;
     facts = may_warm_up(nest, loop->id) ? facts.with(Cond::less_equal(Form(loop->id), last)) : facts.with_range(loop->id, Form(0), last);
+    const auto& clips = index_of(nest.tree).clips;
+    if (const auto it = clips.find(loop->id.get()); it != clips.end())
+      for (const auto* c : it->second) facts = facts.with(Cond::nonnegative(resolve(nest, c->limit, cache) - 1 - c->index));
   }
   return facts;
 }

@@ -63,6 +63,7 @@ class QueryCache {
   std::map<std::pair<const TreeNode*, RealisationId>, Ref<const struct RealisationEntry>> realisations;
 };
 
+/// Everything about one realisation of a closed nest (close_nest).
 auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) -> const RealisationFacts&;
 /// Box of an input buffer that the whole pipeline reads; nothing when no bounded access reads it.
 auto input_region(const Nest& nest, const BufferRef& input, QueryCache& cache) -> std::optional<Region>;

@@ -34,6 +34,7 @@ class Indexer {
       place.group = leaf.loops.empty() ? place.leaves.front().path : index_.loops.at(leaf.loops.front().id.get()).path;
     }
     for (const auto& s : index_.stores) add_store(s);
+    for (const auto& l : index_.leaves) add_clips(*l.node->as<StageLeaf>());
     return std::move(index_);
   }
 
@@ -54,10 +55,20 @@ class Indexer {
     auto& place = index_.places[leaf.what];
     if (place.leaves.empty()) index_.realisations.push_back(leaf.what);
     place.leaves.push_back(at);
+    for (const auto& l : leaf.loops) ++owners_[l.id.get()];
     for (size_t d = 0; d < leaf.dims.size(); ++d) {
       index_.region_symbols[leaf.dims[d].base.get()] = {&leaf, d, true};
       index_.region_symbols[leaf.dims[d].whole.get()] = {&leaf, d, false};
     }
+  }
+
+  void add_clips(const StageLeaf& leaf) {
+    for (const auto& c : leaf.clips)
+      for (auto it = leaf.loops.rbegin(); it != leaf.loops.rend(); ++it) {
+        if (!uses_symbol(c.index, it->id.get())) continue;
+        if (owners_[it->id.get()] == 1) index_.clips[it->id.get()].push_back(&c);
+        break;
+      }
   }
 
   void add_store(const Located& s) {
@@ -75,6 +86,7 @@ class Indexer {
   }
 
   TreeIndex index_;
+  std::unordered_map<const Symbol*, int> owners_;  ///< stages that name a loop
 };
 
 void leaves_below(const TreeNode& node, std::vector<const StageLeaf*>& out) {

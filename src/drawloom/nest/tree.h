@@ -95,6 +95,13 @@ struct NamedLoop {
   SymbolRef id;
 };
 
+/// A name that a step took away: nothing but messages needs it.
+struct ConsumedLoop {
+  std::string name;
+  std::string became;  ///< `xo` and `xi`
+  Loc loc;             ///< of the step
+};
+
 struct StageLeaf {
   RealisationId what;
   int stage = 0;  ///< 0 pure, i + 1 for update(i)
@@ -102,6 +109,7 @@ struct StageLeaf {
   std::vector<Clip> clips;
   std::vector<Demand> demands;
   std::vector<NamedLoop> loops;
+  std::vector<ConsumedLoop> consumed;  ///< in the order of the steps
   std::string role;  ///< empty: all threads of its owner
 };
 
@@ -174,6 +182,8 @@ struct TreeIndex {
   std::unordered_map<const Symbol*, Located> loops;
   /// Loops between the store and the compute place of something that need not start whole.
   std::unordered_set<const Symbol*> warm_loops;
+  /// Clips by the innermost of their loops, where that loop belongs to one stage only: they hold inside it.
+  std::unordered_map<const Symbol*, std::vector<const Clip*>> clips;
   struct RegionSymbol {
     const StageLeaf* leaf;
     size_t dim;
