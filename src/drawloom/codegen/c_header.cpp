@@ -24,7 +24,8 @@ auto c_word(std::string_view name) -> std::string {
 }
 
 auto parameter(const Argument& a) -> std::string {
-  if (const auto* s = std::get_if<ScalarArgument>(&a)) return str("{} {}", c_type(s->symbol->type), c_word(s->symbol->name));
+  if (const auto* s = std::get_if<ScalarArgument>(&a))
+    return str("{} {}", c_type(s->symbol->type), c_word(s->symbol->name));
   const auto& b = std::get<BufferArgument>(a);
   // A pipeline may mark an output as newer than its device copy; inputs stay as they are.
   const char* constant = b.role == ArgumentRole::Input ? "const " : "";
@@ -49,18 +50,20 @@ auto declaration(const Program& p) -> std::string {
     words += argument_words(a);
     parameters += ", " + parameter(a);
   }
-  return str("/// 0, or a code of drawloom/error_codes.def; ctx may be null.\n{}int {}({});\n"
-             "/// The same, args[i] being the buffer or pointing to the scalar.\n"
-             "int {}_argv(drawloom_context_t* ctx, void** args);\n\n",
-             words, p.name, parameters, p.name);
+  return str(
+      "/// 0, or a code of drawloom/error_codes.def; ctx may be null.\n{}int {}({});\n"
+      "/// The same, args[i] being the buffer or pointing to the scalar.\n"
+      "int {}_argv(drawloom_context_t* ctx, void** args);\n\n",
+      words, p.name, parameters, p.name);
 }
 
 }  // namespace
 
 auto c_header(const std::vector<Program>& programs, std::string_view guard) -> std::string {
   const std::string word = str("DRAWLOOM_PIPELINE_{}_H", c_word(guard));
-  std::string out = str("#ifndef {}\n#define {}\n\n#include \"drawloom/runtime.h\"\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
-                        word, word);
+  std::string out = str(
+      "#ifndef {}\n#define {}\n\n#include \"drawloom/runtime.h\"\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
+      word, word);
   for (const Program& p : programs) out += declaration(p);
   return out + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }

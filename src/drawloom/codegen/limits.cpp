@@ -5,14 +5,16 @@
 
 #include "drawloom/ir/build.h"
 #include "drawloom/ir/rewrite.h"
+#include "drawloom/support/check.h"
 
 namespace drawloom {
 namespace {
 
 /// Names that generated objects refer to: a pipeline of such a name would take the place of the real one.
 constexpr std::string_view kTakenNames[] = {
-    "ceil", "ceilf", "cos",    "cosf",      "exp",        "expf", "floor", "floorf", "log",      "logf",  "memcpy", "memmove",
-    "memset", "pow", "powf",   "roundeven", "roundevenf", "sin",  "sinf",  "snprintf", "sqrt", "sqrtf", "trunc",  "truncf", "main"};
+    "ceil", "ceilf",    "cos",     "cosf",   "exp",   "expf",   "floor",     "floorf",     "log",
+    "logf", "memcpy",   "memmove", "memset", "pow",   "powf",   "roundeven", "roundevenf", "sin",
+    "sinf", "snprintf", "sqrt",    "sqrtf",  "trunc", "truncf", "main"};
 
 auto is_identifier(std::string_view name) -> bool {
   auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
@@ -97,9 +99,7 @@ class Finder {
       case Kind::Broadcast:
       case Kind::Let: return check_type(static_cast<const ExprNode&>(node).type, node.loc, kind_name(node.kind));
       case Kind::Call: return check_call(static_cast<const Call&>(node));
-      case Kind::Access:
-        found.emplace_back(DiagKind::codegen_node, node.loc, kind_name(node.kind));
-        return;
+      case Kind::Access: found.emplace_back(DiagKind::codegen_node, node.loc, kind_name(node.kind)); return;
       case Kind::Load: {
         const auto& n = static_cast<const Load&>(node);
         check_type(n.type, n.loc, n.buffer->name);
@@ -130,7 +130,8 @@ class Finder {
   }
 
   void check_element(const BufferDecl& b) {
-    if (!has_code(b.element) || b.element.is_index()) found.emplace_back(DiagKind::codegen_type, b.loc, b.name, b.element);
+    if (!has_code(b.element) || b.element.is_index())
+      found.emplace_back(DiagKind::codegen_type, b.loc, b.name, b.element);
   }
 
   void check_call(const Call& n) {
@@ -140,9 +141,9 @@ class Finder {
 
   void check_subscripts(const BufferDecl& b, const ExprList& index, const Loc& loc, int task) {
     if (index.size() > 1) {
-      found.push_back(Diag(DiagKind::codegen_subscript, loc, b.name,
-                           str("has {} subscripts; code is made for one", index.size()))
-                          .with_help("run flatten_storage first"));
+      found.push_back(
+          Diag(DiagKind::codegen_subscript, loc, b.name, str("has {} subscripts; code is made for one", index.size()))
+              .with_help("run flatten_storage first"));
     }
     if (b.memory != MemoryKind::Register) return;
     const auto home = register_task_.find(&b);
@@ -163,10 +164,7 @@ class Finder {
     int64_t elements = 1;
     for (const Expr& e : n.extents) {
       int64_t extent = 0;
-      if (!as_int(e, extent)) {
-        found.emplace_back(DiagKind::codegen_extent, n.loc, n.buffer->name, memory_name(n.buffer->memory));
-        return;
-      }
+      DRAWLOOM_CHECK(as_int(e, extent), "codegen: extent of {} is no constant", n.buffer->name);
       // Beyond the limit the exact number does not count; this keeps the product small.
       elements = std::min(elements * std::min(std::max<int64_t>(extent, 0), kMaxStackBytes + 1), kMaxStackBytes + 1);
     }

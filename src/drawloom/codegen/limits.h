@@ -21,7 +21,7 @@ auto error_code(std::string_view name) -> int;
 /// All that stands between `programs` and code for `target`. Needs programs without violations (verify), flat storage,
 /// no vectorised or unrolled loops.
 /// Errors: codegen_type, codegen_loop, codegen_subscript, codegen_node, codegen_fma, codegen_lanes, codegen_name,
-/// codegen_error_code, codegen_extent, codegen_stack, codegen_register.
+/// codegen_error_code, codegen_stack, codegen_register.
 auto find_unsupported(const std::vector<Program>& programs, const Target& target) -> std::vector<Diag>;
 
 }  // namespace drawloom

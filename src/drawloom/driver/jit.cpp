@@ -28,8 +28,16 @@ auto address_of(F* function) -> void* {
 auto known_functions() -> std::vector<std::pair<const char*, void*>> {
   using F = float (*)(float);
   using D = double (*)(double);
-#define BOTH(name) {#name, address_of(static_cast<D>(::name))}, {#name "f", address_of(static_cast<F>(::name##f))}
-  return {BOTH(exp), BOTH(log), BOTH(sin), BOTH(cos), BOTH(floor), BOTH(ceil), BOTH(trunc), BOTH(sqrt),
+#define BOTH(name) \
+  {#name, address_of(static_cast<D>(::name))}, { #name "f", address_of(static_cast<F>(::name##f)) }
+  return {BOTH(exp),
+          BOTH(log),
+          BOTH(sin),
+          BOTH(cos),
+          BOTH(floor),
+          BOTH(ceil),
+          BOTH(trunc),
+          BOTH(sqrt),
           BOTH(roundeven),
           {"pow", address_of(static_cast<double (*)(double, double)>(::pow))},
           {"powf", address_of(static_cast<float (*)(float, float)>(::powf))},
@@ -41,9 +49,7 @@ auto known_functions() -> std::vector<std::pair<const char*, void*>> {
 #undef BOTH
 }
 
-auto link_error(llvm::Error error) -> Diag {
-  return Diag(DiagKind::jit_link, Loc(), llvm::toString(std::move(error)));
-}
+auto link_error(llvm::Error error) -> Diag { return Diag(DiagKind::jit_link, Loc(), llvm::toString(std::move(error))); }
 
 auto define_functions(llvm::orc::LLJIT& jit) -> llvm::Error {
   llvm::orc::SymbolMap symbols;

@@ -142,9 +142,7 @@ auto without_feature(Target target, CpuFeature f) -> Target {
   return target;
 }
 
-auto x86_64_target(int level) -> Target {
-  return {Arch::X86_64, static_cast<uint8_t>(level), level_features(level)};
-}
+auto x86_64_target(int level) -> Target { return {Arch::X86_64, static_cast<uint8_t>(level), level_features(level)}; }
 
 auto host_target() -> Target {
   const uint64_t state = saved_state();

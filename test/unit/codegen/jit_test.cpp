@@ -12,7 +12,9 @@ namespace {
 /// A context of runtime_testing.h; tells at its end that nothing leaked.
 class TestContext {
  public:
-  explicit TestContext(drawloom_test_options_t options = {}) : ctx_(drawloom_test_context_create(&options)) { REQUIRE(ctx_); }
+  explicit TestContext(drawloom_test_options_t options = {}) : ctx_(drawloom_test_context_create(&options)) {
+    REQUIRE(ctx_);
+  }
   ~TestContext() {
     const drawloom_test_report_t seen = report();
     CHECK(seen.live_blocks == 0);
@@ -83,9 +85,10 @@ func @scalars(%a: i8, %b: u8, %c: i16, %d: u16, %e: i32, %f: u32, %g: i64, %h: u
   const float i = 0.5f;
   const double j = -0.25;
   REQUIRE(run(*module, "scalars", nullptr, &a, &b, &c, &d, &e, &f, &g, &h, &i, &j, &k, out) == 0);
-  using Entry = int(drawloom_context_t*, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t, float, double,
-                    uint8_t, drawloom_buffer_t*);
-  REQUIRE(reinterpret_cast<Entry*>(module->entry("scalars"))(nullptr, a, b, c, d, e, f, g, h, i, j, k, again.buffer()) == 0);
+  using Entry = int(drawloom_context_t*, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t,
+                    float, double, uint8_t, drawloom_buffer_t*);
+  REQUIRE(reinterpret_cast<Entry*>(module->entry("scalars"))(nullptr, a, b, c, d, e, f, g, h, i, j, k,
+                                                             again.buffer()) == 0);
   const double expected[] = {-100, 200, -30000, 60000, -2e9, 4e9, -5e9, 9223372036854775808.0, 0.5, -0.25, 1};
   for (size_t n = 0; n < 11; n++) {
     CHECK(out[n] == expected[n]);
@@ -113,8 +116,10 @@ func @nest(%n: i64, out %out: buffer<i32, 1>) {
     for (int64_t y = -2; y < -2 + n; y++) {
       for (int64_t x = y; x < y + 3; x++) {
         const int64_t v = x * 10 + y;
-        if (v % 2 == 0) even += static_cast<int32_t>(v);
-        else odd++;
+        if (v % 2 == 0)
+          even += static_cast<int32_t>(v);
+        else
+          odd++;
       }
     }
     Array<int32_t> out({2});
@@ -319,7 +324,8 @@ func @twice(%a: buffer<u8, 1>, %b: buffer<u8, 1>, out %out: buffer<u8, 1>) {
 TEST_CASE("many modules live at once and go with their last reference", "[codegen][jit]") {
   std::vector<Ref<const JitModule>> modules;
   for (int i = 0; i < 8; i++) {
-    modules.push_back(compile(with_words("func @f(out %out: buffer<i32, 1>) {\nstore %out[0] = $K:i32\n}", {{"K", str("{}", i)}})));
+    modules.push_back(
+        compile(with_words("func @f(out %out: buffer<i32, 1>) {\nstore %out[0] = $K:i32\n}", {{"K", str("{}", i)}})));
   }
   for (int i = 7; i >= 0; i--) {
     Array<int32_t> out({1});
@@ -334,7 +340,8 @@ TEST_CASE("several threads compile at once", "[codegen][jit]") {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; t++) {
     threads.emplace_back([t, &right] {
-      const auto programs = parse_all(with_words("func @f(out %out: buffer<i32, 1>) {\nstore %out[0] = $K:i32\n}", {{"K", str("{}", t)}}));
+      const auto programs = parse_all(
+          with_words("func @f(out %out: buffer<i32, 1>) {\nstore %out[0] = $K:i32\n}", {{"K", str("{}", t)}}));
       for (int round = 0; round < 5; round++) {
         const auto module = jit_compile(programs, host_target()).or_throw();
         Array<int32_t> out({1}, -1);

@@ -49,7 +49,8 @@ class Array {
       n *= extents[d];
     }
     data_.assign(static_cast<size_t>(n) + 1, static_cast<Stored>(fill));
-    buffer_ = {data_.data(), 0, nullptr, 0, runtime_type_of<T>(), static_cast<int32_t>(dims_.size()), dims_.data(), nullptr};
+    buffer_ = {data_.data(), 0,      nullptr, 0, runtime_type_of<T>(), static_cast<int32_t>(dims_.size()),
+               dims_.data(), nullptr};
   }
   Array(const Array&) = delete;
 

@@ -17,14 +17,15 @@ auto type_text() -> std::string {
 /// Masks of `lanes` lanes: none, all, prefixes, suffixes, single lanes, and random ones.
 auto mask_patterns(int lanes) -> std::vector<std::vector<uint8_t>> {
   std::vector<std::vector<uint8_t>> out;
-  for (int k = 0; k <= lanes; k++) {
+  for (int k = 0; k <= lanes; k += lanes <= 8 ? 1 : 5) {
     std::vector<uint8_t> prefix(size_t(lanes), 0), suffix = prefix;
     for (int i = 0; i < lanes; i++) prefix[size_t(i)] = i < k, suffix[size_t(i)] = i >= k;
     out.push_back(prefix);
     out.push_back(suffix);
   }
+  out.emplace_back(static_cast<size_t>(lanes), uint8_t(1));
   CounterRandom random(7);
-  for (int n = 0; n < 20; n++) {
+  for (int n = 0; n < 8; n++) {
     std::vector<uint8_t> bits(static_cast<size_t>(lanes));
     for (auto& b : bits) b = random.chance(50);
     out.push_back(bits);
@@ -86,10 +87,12 @@ void check_masked(const JitModule& module, std::string_view direction, int strid
   CHECK(wrong == 0);
 }
 
-TEMPLATE_TEST_CASE("masked accesses touch no lane that is off", "[codegen][memory]", uint8_t, int16_t, float, uint64_t) {
+TEMPLATE_TEST_CASE("masked accesses touch no lane that is off", "[codegen][memory]", uint8_t, int16_t, float,
+                   uint64_t) {
   using T = TestType;
   for (const Target& target : {host_target(), x86_64_target(1)}) {
     for (int lanes : kWidths) {
+      if (target.level == 1 && lanes % 8 != 0 && lanes != 7) continue;
       const auto module = compile(with_words(kMaskedCopy, {{"T", type_text<T>()}, {"L", str("{}", lanes)}}), target);
       for (bool at_end : {false, true}) {
         check_masked<T>(*module, "masked", 1, lanes, at_end);
@@ -100,18 +103,21 @@ TEMPLATE_TEST_CASE("masked accesses touch no lane that is off", "[codegen][memor
   }
 }
 
-TEMPLATE_TEST_CASE("strided accesses touch nothing beyond their lanes", "[codegen][memory]", uint8_t, uint16_t, int32_t, double) {
+TEMPLATE_TEST_CASE("strided accesses touch nothing beyond their lanes", "[codegen][memory]", uint8_t, uint16_t, int32_t,
+                   double) {
   using T = TestType;
   for (int lanes : {2, 3, 7, 8, 16, 32}) {
     std::string text;
     for (int stride = -6; stride <= 6; stride++) {
-      text += with_words(R"(
+      text += with_words(
+          R"(
 func @load$N(%in: buffer<$T, 1>, %base: i64, out %out: buffer<$T, 1>) {
   store %out[ramp(0, 1, $L)] = %in[ramp(cast<index>(%base), $S, $L)]
 }
 func @store$N(%in: buffer<$T, 1>, %base: i64, out %out: buffer<$T, 1>) {
   store %out[ramp(cast<index>(%base), $S, $L)] = %in[ramp(0, 1, $L)]
-})", {{"T", type_text<T>()}, {"L", str("{}", lanes)}, {"S", str("{}", stride)}, {"N", str("{}", stride + 6)}});
+})",
+          {{"T", type_text<T>()}, {"L", str("{}", lanes)}, {"S", str("{}", stride)}, {"N", str("{}", stride + 6)}});
     }
     const auto module = compile(text);
     for (int stride = -6; stride <= 6; stride++) {
@@ -149,9 +155,11 @@ func @scatter(%in: buffer<$T, 1>, %at: buffer<i32, 1>, %m: buffer<bool, 1>, out 
 }
 func @symbolic(%in: buffer<$T, 1>, %s: i32, out %out: buffer<$T, 1>) {
   store %out[$R] = %in[$Q]
-})", {{"T", type_text<T>()}, {"R", lanes == 1 ? "0" : str("ramp(0, 1, {})", lanes)},
-      {"Q", lanes == 1 ? "0" : str("ramp(0, cast<index>(%s), {})", lanes)},
-      {"I", lanes == 1 ? "index" : str("indexx{}", lanes)}}));
+})",
+                                           {{"T", type_text<T>()},
+                                            {"R", lanes == 1 ? "0" : str("ramp(0, 1, {})", lanes)},
+                                            {"Q", lanes == 1 ? "0" : str("ramp(0, cast<index>(%s), {})", lanes)},
+                                            {"I", lanes == 1 ? "index" : str("indexx{}", lanes)}}));
     GuardedArray<T> far(40, true);
     Array<int32_t> at({lanes});
     Array<bool> mask({lanes});
@@ -162,7 +170,8 @@ func @symbolic(%in: buffer<$T, 1>, %s: i32, out %out: buffer<$T, 1>) {
       for (int k = 0; k < lanes; k++) {
         mask[size_t(k)] = random.chance(70);
         // Few different places, so that lanes meet; a lane that is off points anywhere.
-        at[size_t(k)] = static_cast<int32_t>(mask[size_t(k)] ? random.uniform(30, 39) : random.uniform(-2000000000, 2000000000));
+        at[size_t(k)] =
+            static_cast<int32_t>(mask[size_t(k)] ? random.uniform(30, 39) : random.uniform(-2000000000, 2000000000));
       }
       for (int64_t i = 0; i < 40; i++) far[i] = static_cast<T>(i + 1);
       wrong += run(*module, "gather", nullptr, far, at, mask, dense) != 0;
@@ -213,7 +222,8 @@ func @stream(%in: buffer<u8, 1>, %base: i64, out %out: buffer<u8, 1>) {
   store nontemporal %out[ramp(cast<index>(%base) + 32, 1, 7)] = %in[ramp(0, 1, 7)]
   store nontemporal %out[cast<index>(%base) + 39] = 77:u8
   store_fence
-})", target);
+})",
+                                target);
     for (int64_t base = 0; base < 70; base++) {
       Array<uint8_t> in({32}), out({120}, 1);
       for (size_t i = 0; i < 32; i++) in[i] = static_cast<uint8_t>(i + 2);
@@ -234,26 +244,32 @@ TEST_CASE("comparisons of ramps are those of their lanes", "[codegen][memory]") 
     const char* name;
     bool (*eval)(int64_t, int64_t);
   };
-  const Word words[] = {{"<", [](int64_t a, int64_t b) { return a < b; }},   {"<=", [](int64_t a, int64_t b) { return a <= b; }},
-                        {">", [](int64_t a, int64_t b) { return a > b; }},   {">=", [](int64_t a, int64_t b) { return a >= b; }},
-                        {"==", [](int64_t a, int64_t b) { return a == b; }}, {"!=", [](int64_t a, int64_t b) { return a != b; }}};
-  for (int lanes : {2, 4, 7, 8, 16, 32, 64, 100, 128, 256}) {
+  const Word words[] = {
+      {"<", [](int64_t a, int64_t b) { return a < b; }},   {"<=", [](int64_t a, int64_t b) { return a <= b; }},
+      {">", [](int64_t a, int64_t b) { return a > b; }},   {">=", [](int64_t a, int64_t b) { return a >= b; }},
+      {"==", [](int64_t a, int64_t b) { return a == b; }}, {"!=", [](int64_t a, int64_t b) { return a != b; }}};
+  for (int lanes : {2, 7, 8, 16, 32, 64, 100, 256}) {
     for (int stride : {1, -1, 2}) {
       std::string text;
       for (size_t w = 0; w < 6; w++) {
         for (bool swapped : {false, true}) {
-          const std::string ramp = with_words("ramp(cast<index>(%a), $S, $L) + 3:indexx$L", {{"S", str("{}", stride)}, {"L", str("{}", lanes)}});
+          const std::string ramp = with_words("ramp(cast<index>(%a), $S, $L) + 3:indexx$L",
+                                              {{"S", str("{}", stride)}, {"L", str("{}", lanes)}});
           const std::string limit = str("broadcast(cast<index>(%b), {})", lanes);
-          text += with_words("func @f$N(%a: i64, %b: i64, out %out: buffer<bool, 1>) {\nstore %out[ramp(0, 1, $L)] = $X $O $Y\n}\n",
-                             {{"N", str("{}", 2 * w + swapped)}, {"X", swapped ? limit : ramp}, {"Y", swapped ? ramp : limit},
-                              {"O", words[w].name}, {"L", str("{}", lanes)}});
+          text += with_words(
+              "func @f$N(%a: i64, %b: i64, out %out: buffer<bool, 1>) {\nstore %out[ramp(0, 1, $L)] = $X $O $Y\n}\n",
+              {{"N", str("{}", 2 * w + swapped)},
+               {"X", swapped ? limit : ramp},
+               {"Y", swapped ? ramp : limit},
+               {"O", words[w].name},
+               {"L", str("{}", lanes)}});
         }
       }
       const auto module = compile(text);
       int wrong = 0;
       Array<bool> out({lanes});
-      for (int64_t a : {int64_t(0), int64_t(-1000000007), int64_t(1) << 40}) {
-        for (int64_t d = -lanes - 4; d <= lanes + 4; d += lanes > 64 ? 3 : 1) {
+      for (int64_t a : {int64_t(-1000000007), int64_t(1) << 40}) {
+        for (int64_t d = -lanes - 4; d <= lanes + 4; d += lanes > 32 ? 3 : 1) {
           const int64_t b = a + d;
           for (size_t f = 0; f < 12; f++) {
             wrong += run(*module, str("f{}", f), nullptr, &a, &b, out) != 0;

@@ -23,18 +23,24 @@ auto wrap(Wide v) -> T {
 
 template <typename T>
 auto add(T a, T b) -> T {
-  if constexpr (kFloat<T>) return a + b;
-  else return wrap<T>(Wide(a) + b);
+  if constexpr (kFloat<T>)
+    return a + b;
+  else
+    return wrap<T>(Wide(a) + b);
 }
 template <typename T>
 auto sub(T a, T b) -> T {
-  if constexpr (kFloat<T>) return a - b;
-  else return wrap<T>(Wide(a) - b);
+  if constexpr (kFloat<T>)
+    return a - b;
+  else
+    return wrap<T>(Wide(a) - b);
 }
 template <typename T>
 auto mul(T a, T b) -> T {
-  if constexpr (kFloat<T>) return a * b;
-  else return static_cast<T>(static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b));
+  if constexpr (kFloat<T>)
+    return a * b;
+  else
+    return static_cast<T>(static_cast<unsigned __int128>(a) * static_cast<unsigned __int128>(b));
 }
 
 /// The remainder is in [0, |b|).
@@ -62,9 +68,13 @@ auto div(T a, T b) -> T {
 }
 
 template <typename T>
-auto min(T a, T b) -> T { return a < b ? a : b; }
+auto min(T a, T b) -> T {
+  return a < b ? a : b;
+}
 template <typename T>
-auto max(T a, T b) -> T { return a > b ? a : b; }
+auto max(T a, T b) -> T {
+  return a > b ? a : b;
+}
 
 template <typename T>
 auto shift_left(Wide a, Wide n) -> T;
@@ -81,38 +91,58 @@ auto shift_left(Wide a, Wide n) -> T {
   return wrap<T>(a * (Wide(1) << int(n)));
 }
 template <typename T>
-auto shl(T a, T n) -> T { return shift_left<T>(a, n); }
+auto shl(T a, T n) -> T {
+  return shift_left<T>(a, n);
+}
 template <typename T>
-auto shr(T a, T n) -> T { return shift_right<T>(a, n); }
+auto shr(T a, T n) -> T {
+  return shift_right<T>(a, n);
+}
 
 template <typename T>
-auto bit_and(T a, T b) -> T { return static_cast<T>(a & b); }
+auto bit_and(T a, T b) -> T {
+  return static_cast<T>(a & b);
+}
 template <typename T>
-auto bit_or(T a, T b) -> T { return static_cast<T>(a | b); }
+auto bit_or(T a, T b) -> T {
+  return static_cast<T>(a | b);
+}
 template <typename T>
-auto bit_xor(T a, T b) -> T { return static_cast<T>(a ^ b); }
+auto bit_xor(T a, T b) -> T {
+  return static_cast<T>(a ^ b);
+}
 
 template <typename T>
 auto neg(T a) -> T {
-  if constexpr (kFloat<T>) return -a;
-  else return wrap<T>(-Wide(a));
+  if constexpr (kFloat<T>)
+    return -a;
+  else
+    return wrap<T>(-Wide(a));
 }
 
 /// The type of |a|.
 template <typename T, bool = std::is_integral_v<T>>
-struct Magnitude { using type = T; };
+struct Magnitude {
+  using type = T;
+};
 template <typename T>
-struct Magnitude<T, true> { using type = std::make_unsigned_t<T>; };
+struct Magnitude<T, true> {
+  using type = std::make_unsigned_t<T>;
+};
 
 template <typename T>
 auto abs(T a) -> typename Magnitude<T>::type {
-  if constexpr (kFloat<T>) return std::fabs(a);
-  else return wrap<typename Magnitude<T>::type>(a < 0 ? -Wide(a) : Wide(a));
+  if constexpr (kFloat<T>)
+    return std::fabs(a);
+  else
+    return wrap<typename Magnitude<T>::type>(a < 0 ? -Wide(a) : Wide(a));
 }
 template <typename T>
 auto absd(T a, T b) -> typename Magnitude<T>::type {
-  if constexpr (kFloat<T>) return std::fabs(a - b);
-  else return wrap<typename Magnitude<T>::type>(a < b ? Wide(b) - a : Wide(a) - b);
+  if constexpr (kFloat<T>)
+    return std::fabs(a - b);
+  else
+    return wrap<typename Magnitude<T>::type>(a < b ? Wide(b) - a : Wide(a) - b);
 }
 
 /// From T to R. A NaN to an integer may give anything: the caller leaves it out.

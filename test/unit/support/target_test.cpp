@@ -6,8 +6,9 @@ namespace drawloom {
 namespace {
 
 TEST_CASE("targets read back as they print", "[support][target]") {
-  for (const char* text : {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v3-fma", "x86-64-v3-avx", "x86-64+avx2",
-                           "x86-64-v4+avx512vnni", "x86-64-v4-avx512bw+avxvnni", "x86-64-v2-sse4_2+bmi", "host"}) {
+  for (const char* text :
+       {"x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "x86-64-v3-fma", "x86-64-v3-avx", "x86-64+avx2",
+        "x86-64-v4+avx512vnni", "x86-64-v4-avx512bw+avxvnni", "x86-64-v2-sse4_2+bmi", "host"}) {
     INFO(text);
     const Target target = parse_target(text).or_throw();
     CHECK(parse_target(target.text()).or_throw() == target);

@@ -99,7 +99,8 @@ auto generate_code(const std::vector<Program>& programs, const Target& target, C
   codegen::optimise(module, *machine);
   spent.optimise_ns = ns_since(start);
   if (const std::string name = register_in_memory(module); !name.empty()) {
-    return Diag(DiagKind::codegen_register, Loc(), name, "its subscripts do not become constants, so it stays in memory")
+    return Diag(DiagKind::codegen_register, Loc(), name,
+                "its subscripts do not become constants, so it stays in memory")
         .with_help("store it on the stack");
   }
   if (kind == CodeKind::LlvmIr) return text_of(module);

@@ -38,9 +38,9 @@ class ModuleEmitter {
 
   void emit(const Program& program);
 
-  auto scalar_type(Type t) -> llvm::Type*;          ///< of a value; bool is i1
-  auto value_type(Type t) -> llvm::Type*;           ///< with its lanes
-  auto memory_type(Type t) -> llvm::Type*;          ///< bool is i8
+  auto scalar_type(Type t) -> llvm::Type*;  ///< of a value; bool is i1
+  auto value_type(Type t) -> llvm::Type*;   ///< with its lanes
+  auto memory_type(Type t) -> llvm::Type*;  ///< bool is i8
   auto constant_text(std::string_view text) -> llvm::Constant*;
   auto constant_bytes(const void* bytes, size_t n) -> llvm::Constant*;
   /// A private constant struct.

@@ -128,9 +128,7 @@ auto FunctionEmitter::param_spec(const Symbol& s) -> llvm::Constant* {
   static_assert(sizeof(drawloom_param_check_t) == 40 && offsetof(drawloom_param_check_t, min) == 24);
   const drawloom_type_t type = runtime_type(s.type);
   const uint32_t bounds = (s.min ? 1u * drawloom_bound_min : 0u) | (s.max ? 1u * drawloom_bound_max : 0u);
-  auto bound = [&](const std::optional<int64_t>& v) {
-    return b_.getInt64(bound_value(s.type, v.value_or(0)).u);
-  };
+  auto bound = [&](const std::optional<int64_t>& v) { return b_.getInt64(bound_value(s.type, v.value_or(0)).u); };
   return m_.constant_struct(
       {m_.constant_text(program_.name), m_.constant_text(s.name), b_.getInt8(type.code), b_.getInt8(type.bits),
        b_.getInt16(type.lanes), b_.getInt32(bounds), bound(s.min), bound(s.max)},
@@ -165,7 +163,8 @@ void FunctionEmitter::check_arguments() {
     Value* argument = fn_->getArg(i + 1);
     Value* at = entry_alloca(argument->getType(), 1, 8, "param");
     b_.CreateStore(argument, at);
-    leave_if_error(table_call(offsetof(drawloom_runtime_table_t, check_param), m_.i32, {ctx_, param_spec(*a->symbol), at}));
+    leave_if_error(
+        table_call(offsetof(drawloom_runtime_table_t, check_param), m_.i32, {ctx_, param_spec(*a->symbol), at}));
   }
 }
 

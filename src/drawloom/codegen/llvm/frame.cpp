@@ -76,7 +76,8 @@ auto FunctionEmitter::table_call(int64_t offset, llvm::Type* result, llvm::Array
   if (!table_) {
     // Once per function, where it dominates everything.
     Builder b(start_);
-    table_ = b.CreateLoad(m_.ptr, b.CreateConstInBoundsGEP1_64(m_.i8, ctx_, offsetof(drawloom_context_t, table)), "table");
+    table_ =
+        b.CreateLoad(m_.ptr, b.CreateConstInBoundsGEP1_64(m_.i8, ctx_, offsetof(drawloom_context_t, table)), "table");
   }
   std::vector<llvm::Type*> types;
   for (Value* a : args) types.push_back(a->getType());
@@ -109,9 +110,9 @@ auto FunctionEmitter::site(std::string_view name, const Loc& loc) -> llvm::Const
   static_assert(sizeof(drawloom_site_t) == 4 * sizeof(char*));
   llvm::Constant* none = llvm::ConstantPointerNull::get(llvm::cast<llvm::PointerType>(m_.ptr));
   const std::string where = loc.known() ? str("{}:{}", loc.file(), loc.line()) : "";
-  return m_.constant_struct({m_.constant_text(program_.name), m_.constant_text(name), none,
-                             where.empty() ? none : m_.constant_text(where)},
-                            "site");
+  return m_.constant_struct(
+      {m_.constant_text(program_.name), m_.constant_text(name), none, where.empty() ? none : m_.constant_text(where)},
+      "site");
 }
 
 }  // namespace drawloom::codegen

@@ -72,7 +72,9 @@ auto FunctionEmitter::vector_memory_type(const Place& p, int lanes) -> llvm::Typ
   return llvm::FixedVectorType::get(m_.memory_type(p.element), static_cast<unsigned>(lanes));
 }
 
-static auto lane_count(Value* v) -> unsigned { return llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements(); }
+static auto lane_count(Value* v) -> unsigned {
+  return llvm::cast<llvm::FixedVectorType>(v->getType())->getNumElements();
+}
 
 /// Bit k: lane k. For at most 64 lanes.
 auto FunctionEmitter::mask_bits(Value* lanes) -> Value* {

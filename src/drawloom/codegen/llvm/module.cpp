@@ -31,7 +31,8 @@ auto ModuleEmitter::constant_text(std::string_view text) -> llvm::Constant* {
   auto [it, is_new] = texts_.try_emplace(std::string(text), nullptr);
   if (is_new) {
     llvm::Constant* data = llvm::ConstantDataArray::getString(context, llvm::StringRef(text.data(), text.size()));
-    auto* global = new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "text");
+    auto* global =
+        new llvm::GlobalVariable(module, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data, "text");
     global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
     it->second = global;
   }
@@ -73,7 +74,8 @@ auto ModuleEmitter::lane_copy(int element_bytes) -> llvm::Function* {
   fn->addFnAttr(llvm::Attribute::NoInline);
   Value *to = fn->getArg(0), *from = fn->getArg(1), *mask = fn->getArg(2);
   auto block = [&](const char* n) { return BasicBlock::Create(context, n, fn); };
-  BasicBlock *entry = block("entry"), *some = block("some"), *run = block("run"), *each = block("each"), *done = block("done");
+  BasicBlock *entry = block("entry"), *some = block("some"), *run = block("run"), *each = block("each"),
+             *done = block("done");
   llvm::IRBuilder<> b(entry);
   llvm::Type* element = b.getIntNTy(static_cast<unsigned>(element_bytes) * 8);
   const llvm::Align align(static_cast<uint64_t>(element_bytes));

@@ -80,8 +80,7 @@ void FunctionEmitter::emit_parallel(const For& n) {
 
   Value* closure = entry_alloca(m_.i8, std::max<int64_t>(inner.closure_bytes_, 1), 16, "closure");
   for (const Captured& c : inner.captured_) b_.CreateAlignedStore(c.parents, field(closure, c.offset), llvm::Align(8));
-  leave_if_error(
-      table_call(offsetof(drawloom_runtime_table_t, par_for), m_.i32, {ctx_, task, min, extent, closure}));
+  leave_if_error(table_call(offsetof(drawloom_runtime_table_t, par_for), m_.i32, {ctx_, task, min, extent, closure}));
 }
 
 void FunctionEmitter::emit_if(const If& n) {
@@ -146,15 +145,16 @@ void FunctionEmitter::emit_heap(const Allocate& n) {
   forget();
   Value* bytes = heap_bytes(n);
   forget();
-  llvm::CallInst* base = table_call(offsetof(drawloom_runtime_table_t, malloc), m_.ptr,
-                                    {ctx_, bytes, b_.getInt64(kStorageAlign)});
+  llvm::CallInst* base =
+      table_call(offsetof(drawloom_runtime_table_t, malloc), m_.ptr, {ctx_, bytes, b_.getInt64(kStorageAlign)});
   base->setName(n.buffer->name);
   BasicBlock *have = block("allocated"), *none = block("no_memory");
   branch_likely(b_.CreateIsNotNull(base), have, none);
   b_.SetInsertPoint(none);
   Value* zero = b_.getInt64(0);
-  leave(table_call(offsetof(drawloom_runtime_table_t, fail), m_.i32,
-                   {ctx_, b_.getInt32(drawloom_error_out_of_memory), site(n.buffer->name, n.loc), bytes, zero, zero, zero}));
+  leave(table_call(
+      offsetof(drawloom_runtime_table_t, fail), m_.i32,
+      {ctx_, b_.getInt32(drawloom_error_out_of_memory), site(n.buffer->name, n.loc), bytes, zero, zero, zero}));
 
   // Errors inside the body pass through here on their way out.
   BasicBlock *outer_error = error_, *cleanup = block("free_and_leave");
