@@ -8,8 +8,8 @@ namespace drawloom {
 namespace {
 
 constexpr int kDepth = 6;
-constexpr int kBudget = 150;      // forms looked at before a proof is given up
-constexpr int kRangeBudget = 40;
+constexpr int kBudget = 100;      // forms looked at before a proof is given up
+constexpr int kRangeBudget = 24;
 
 }  // namespace
 

@@ -191,7 +191,19 @@ class Parser {
     in_.next();
     DRAWLOOM_REQUIRE(in_.expect("="));
     DRAWLOOM_TRY(const auto values, list(exprs));
-    return define(*f, lhs, values, loc);
+    DRAWLOOM_REQUIRE(define(*f, lhs, values, loc));
+    repeat_over_unused_domain(*f);
+    return Done();
+  }
+  /// A definition takes its domain from the variables it uses; `over` says it even where none is used.
+  void repeat_over_unused_domain(FunctionDef& f) const {
+    auto& def = f.updates.back();
+    if (def.rdom || box_->dims.empty()) return;
+    auto domain = make_ref<ReductionDomain>();
+    domain->loc = box_->loc;
+    for (const auto& dim : box_->dims)
+      domain->dims.push_back({make_symbol(SymbolKind::RVar, dim.name, kIndex, box_->loc), dim.min, dim.extent});
+    def.rdom = domain;
   }
   /// Lines `#1 = ..` may use the variables of the domain that is said after them: looks ahead for their names.
   auto rvars_of_over() -> Status {

@@ -67,6 +67,9 @@ class Widener {
     return {};
   }
 
+  /// False when a trip count or size came out different in different lanes: what was made is of no use.
+  auto is_uniform() const -> bool { return uniform_; }
+
  private:
   auto expr(const Expr& e) -> Expr {
     const auto found = memo_.find(e.get());
@@ -93,8 +96,9 @@ class Widener {
 
   auto uniform(const Expr& e) -> Expr {
     const Expr out = expr(e);
-    DRAWLOOM_CHECK(!is_vector(out), "a trip count or size differs between the lanes of a vector loop");
-    return out;
+    if (!is_vector(out)) return out;
+    uniform_ = false;
+    return e;
   }
 
   auto bind(const SymbolRef& old, const Expr& value) -> SymbolRef {
@@ -219,6 +223,7 @@ class Widener {
   }
 
   int lanes_;
+  bool uniform_ = true;
   Expr mask_;
   std::unordered_map<const Symbol*, Expr> values_;
   std::unordered_map<const BufferDecl*, BufferRef> wide_;
@@ -232,7 +237,9 @@ class Vectorizer : public Rewriter<Vectorizer> {
     int64_t lanes = 0;
     DRAWLOOM_CHECK(as_int(f.extent, lanes) && lanes >= 1 && lanes < 65536, "vector loop {} has no usable extent", f.symbol->name);
     if (lanes == 1) return let_stmt(f.symbol, f.min, f.body, self.loc());
-    return Widener(f.symbol, ramp(f.min, index_imm(1), static_cast<int>(lanes)), static_cast<int>(lanes)).stmt(f.body);
+    Widener widener(f.symbol, ramp(f.min, index_imm(1), static_cast<int>(lanes)), static_cast<int>(lanes));
+    const Stmt wide = widener.stmt(f.body);
+    return widener.is_uniform() ? wide : make_for(f.symbol, f.min, f.extent, ForKind::Serial, f.body, self.loc());
   }
 };
 
