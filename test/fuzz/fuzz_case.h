@@ -2,6 +2,7 @@
 /// One case: a pipeline, a schedule, and the sizes and data it runs on.
 
 #include <map>
+#include <optional>
 
 #include "coverage.h"
 #include "drawloom/lang/function.h"
@@ -33,6 +34,7 @@ struct Case {
   PipelineRef pipeline;
   Schedule schedule;
   Sizes sizes;
+  std::optional<Nest> nest;  ///< with all of `schedule` applied, where that is known
 };
 
 struct CaseOptions {

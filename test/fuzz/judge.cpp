@@ -133,7 +133,7 @@ void check(const Case& c, const CaseOptions& options, Coverage* coverage) {
   const Target target = host_target();
   const auto start = make_nest(c.pipeline, target);
   if (!start.ok()) discard(Outcome::graph_refused);
-  const auto scheduled = replay(*start, c.schedule);
+  const auto scheduled = c.nest ? ScheduledNest{*c.nest, c.schedule} : replay(*start, c.schedule);
   if (coverage) coverage->add_nest(scheduled.nest, scheduled.schedule);
   const auto text = print(scheduled.schedule);
   const auto back = parse_schedule(text, "case.sched");

@@ -51,7 +51,8 @@ auto make_case(uint64_t seed, Coverage* coverage) -> Case {
   const auto start = make_nest(c.pipeline, host_target());
   if (!start.ok()) return c;
   try {
-    c.schedule = random_schedule(*start, of_schedule, coverage).schedule;
+    auto scheduled = random_schedule(*start, of_schedule, coverage);
+    c.schedule = std::move(scheduled.schedule), c.nest = std::move(scheduled.nest);
   } catch (const ScheduleBroke& broke) {
     c.schedule = broke.schedule;
   }

@@ -47,7 +47,7 @@ class Proposer {
   auto attempt(Step step) -> bool {
     ScheduleLine line{std::move(step), {}};
     try {
-      const auto next = apply_checked(nest_, line);
+      const auto next = apply_checked(nest_, line, r_.chance(15));
       if (coverage_) coverage_->add_step(line.step, next.ok() ? nullptr : &next.diag());
       if (!next.ok()) return false;
       nest_ = next.value();
@@ -98,8 +98,7 @@ class Proposer {
   auto random_warm() -> WarmUp { return r_.chance(60) ? WarmUp::automatic : r_.chance(50) ? WarmUp::whole : WarmUp::gradual; }
 
   void store_outside(int f) {
-    QueryCache cache;
-    const Site site = realisation_facts(nest_, {f, 0}, cache).compute_site;
+    const Site site = site_of(nest_.tree, place_of(nest_, {f, 0}).group);
     if (!site) return;
     // A name of a loop around the compute place, from any stage that has it.
     const auto at = find_loop(nest_.tree, site);
@@ -295,7 +294,7 @@ class Proposer {
 
 }  // namespace
 
-auto apply_checked(const Nest& nest, const ScheduleLine& line) -> Result<Nest> {
+auto apply_checked(const Nest& nest, const ScheduleLine& line, bool prints) -> Result<Nest> {
   const auto broke = [&](const std::string& what) { return ScheduleBroke{what, Schedule{"fuzzed", "", {line}}}; };
   const auto text = print(line.step);
   const auto back = parse_step(text, {});
@@ -307,7 +306,7 @@ auto apply_checked(const Nest& nest, const ScheduleLine& line) -> Result<Nest> {
       if (next.diag().message().empty()) throw broke("apply refused without words");
       return next;
     }
-    if (print_nest(next.value()).empty()) throw broke("the nest prints as nothing");
+    if (prints && print_nest(next.value()).empty()) throw broke("the nest prints as nothing");
     return next;
   } catch (const InternalError& e) {
     throw broke(str("apply broke: {}", e.what()));
@@ -327,7 +326,7 @@ auto replay(const Nest& start, const Schedule& schedule) -> ScheduledNest {
   out.schedule.steps.clear();
   for (const auto& line : schedule.steps) {
     try {
-      const auto next = apply_checked(out.nest, line);
+      const auto next = apply_checked(out.nest, line, false);
       if (!next.ok()) continue;
       out.nest = next.value();
       out.schedule.steps.push_back(line);

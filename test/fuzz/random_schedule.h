@@ -25,8 +25,8 @@ auto random_schedule(const Nest& start, CounterRandom random, Coverage* coverage
 /// Applies the steps that are accepted, in order; the schedule keeps those. Throws ScheduleBroke.
 auto replay(const Nest& start, const Schedule& schedule) -> ScheduledNest;
 
-/// One step with every promise about it checked: text round trip, the nest prints, what `apply` returns shares its tree.
-/// Throws ScheduleBroke (with only this step) where a promise is broken.
-auto apply_checked(const Nest& nest, const ScheduleLine& line) -> Result<Nest>;
+/// One step with the promises about it checked: it survives its text; `apply` refuses with words or succeeds; if `prints`, the
+/// new nest prints. Throws ScheduleBroke (with only this step) where a promise is broken.
+auto apply_checked(const Nest& nest, const ScheduleLine& line, bool prints) -> Result<Nest>;
 
 }  // namespace drawloom::fuzz

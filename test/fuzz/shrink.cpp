@@ -80,6 +80,7 @@ class Shrinker {
         auto& old = best_.schedule.steps;
         if (i + block > old.size()) continue;
         Case c = best_;
+        c.nest.reset();
         auto& s = c.schedule.steps;
         s.erase(s.begin() + static_cast<std::ptrdiff_t>(i), s.begin() + static_cast<std::ptrdiff_t>(i + block));
         any |= take(c);
@@ -90,6 +91,7 @@ class Shrinker {
   auto with(const std::vector<DraftFunc>& drafts) -> Case {
     Case c = best_;
     c.pipeline = close_pipeline(drafts);
+    c.nest.reset();
     return c;
   }
 
