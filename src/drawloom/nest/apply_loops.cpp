@@ -359,14 +359,14 @@ auto with_pure_loops(const Nest& nest, const LoopTarget& t, std::string_view ver
   const auto pure = pure_loops_text(nest, t.leaf);
   const auto text = stage_text(nest, t.id, t.stage);
   return diag.with_note(nest.func(t.id).def->stage(t.stage).loc, str("{} is defined here", text))
-      .with_help(pure.empty() ? str("{} has no pure loop; what it reads can be made {}", text, verb)
-                              : str("the pure loops of {} can be made {}: {}", text, verb, pure));
+      .with_help(pure.empty() ? str("{} has no pure loop; what it reads may be {}", text, verb)
+                              : str("the pure loops of {} may be {}: {}", text, verb, pure));
 }
 
 auto refuse_vector_reduction(const Nest& nest, const LoopTarget& t, std::string_view loop, const Loc& loc) -> Diag {
   const auto& def = *nest.func(t.id).def;
   const bool only_bits = nest.graph->pipeline->allowed == Effect::exact && !is_exact_reduction(def, t.stage);
-  return with_pure_loops(nest, t, "a vector",
+  return with_pure_loops(nest, t, "vectorized",
                          Diag(DiagKind::vectorize_reduction, loc, loop, stage_text(nest, t.id, t.stage),
                               only_bits ? "and the pipeline allows only exact results" : "whose iterations write and read the same elements"));
 }
@@ -413,7 +413,7 @@ auto apply_step(const Nest& nest, const Vectorize& s, const Loc& loc) -> Result<
 auto apply_step(const Nest& nest, const Parallel& s, const Loc& loc) -> Result<Nest> {
   return change_kind(nest, s.loop, loc, [&](const Nest& n, const LoopTarget& t) -> Result<Nest> {
     if (is_reduction(n, t.leaf, t.loop))
-      return with_pure_loops(n, t, "parallel", Diag(DiagKind::parallel_race, loc, s.loop.loop, stage_text(n, t.id, t.stage)));
+      return with_pure_loops(n, t, "run in parallel", Diag(DiagKind::parallel_race, loc, s.loop.loop, stage_text(n, t.id, t.stage)));
     return with_kind(n, t.loop, ForKind::Parallel, loc);
   });
 }

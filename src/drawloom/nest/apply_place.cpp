@@ -85,7 +85,6 @@ auto place(const Nest& nest, int func, const Site& site, const Loc& loc) -> Resu
     if (!is_prefix(where, r.path) || r.path.size() == where.size()) {
       const auto& reader = *r.node->as<StageLeaf>();
       const auto text = stage_text(out, reader.what, reader.stage);
-      if (reader.what.func < func) return Diag(DiagKind::placement_own_loop, loc, name, site_text(nest, site));
       return Diag(DiagKind::placement_not_enclosing, loc, name, site_text(nest, site), text)
           .with_note(out.func(reader.what).def->stage(reader.stage).loc, str("{} is defined here", text))
           .with_help(str("a loop around all readers of {} is legal, or compute_root {}", name, name));

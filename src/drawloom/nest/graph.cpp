@@ -40,6 +40,15 @@ auto subscript_interval(const Form& f) -> Interval<Form> {
   return form_interval(plain, data);
 }
 
+/// No buffer is longer: a subscript that may be any value of a 32-bit type has no range to speak of.
+constexpr int64_t kMaxSpread = int64_t{1} << 31;
+
+auto has_range(const Interval<Form>& i) -> bool {
+  if (!i.lo || !i.hi) return false;
+  const auto spread = (*i.hi - *i.lo).as_constant();
+  return !spread || *spread < kMaxSpread;
+}
+
 /// The smaller (or larger) of two ends when their difference is a constant.
 auto pick_end(const std::optional<Form>& a, const std::optional<Form>& b, bool smaller) -> std::optional<std::optional<Form>> {
   if (!a || !b) return std::optional<Form>{};
@@ -108,7 +117,7 @@ class Collector {
     Box box;
     for (size_t d = 0; d < subscripts.size(); ++d) {
       box.push_back(subscript_interval(to_form(subscripts[d])));
-      if (!box.back().lo || !box.back().hi) return unbounded(graph_.func(self_).name(), d, loc);
+      if (!has_range(box.back())) return unbounded(graph_.func(self_).name(), d, loc);
     }
     self.push_back(std::move(box));
     return Done{};
@@ -125,7 +134,7 @@ class Collector {
     for (size_t d = 0; d < args.size(); ++d) {
       const Form f = to_form(args[d]);
       const Interval<Form> i = subscript_interval(f);
-      if (!i.lo || !i.hi) return unbounded(func >= 0 ? graph_.func(func).name() : input->name, d, loc);
+      if (!has_range(i)) return unbounded(func >= 0 ? graph_.func(func).name() : input->name, d, loc);
       box.push_back(i);
     }
     add_access(found, func, input, box, loc);

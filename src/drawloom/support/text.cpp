@@ -84,7 +84,8 @@ auto edit_distance(std::string_view a, std::string_view b) -> int {
 
 auto nearest(std::string_view word, const std::vector<std::string>& candidates) -> std::string {
   std::string best;
-  int best_distance = static_cast<int>(std::max<size_t>(word.size() / 3, 1)) + 1;
+  // A word that shares no letter is no suggestion.
+  int best_distance = static_cast<int>(std::min(std::max<size_t>(word.size() / 3, 1) + 1, word.size()));
   for (const auto& c : candidates) {
     const int d = edit_distance(word, c);
     if (d < best_distance) best = c, best_distance = d;

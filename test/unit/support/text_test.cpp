@@ -47,6 +47,8 @@ TEST_CASE("the nearest word is near", "[support][text]") {
   CHECK(edit_distance("", "abc") == 3);
   CHECK(nearest("blurr", {"blur", "sharpen"}) == "blur");
   CHECK(nearest("zzz", {"blur", "sharpen"}).empty());
+  CHECK(nearest("c", {"x", "y"}).empty());
+  CHECK(nearest("xy", {"x"}) == "x");
 }
 
 TEST_CASE("a diagnostic has words, notes, help and its kind", "[support][diag]") {
