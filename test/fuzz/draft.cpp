@@ -5,6 +5,7 @@
 #include "drawloom/ir/rewrite.h"
 #include "drawloom/ir/text_form.h"
 #include "drawloom/lang/contraction.h"
+#include "drawloom/lang/recurrence.h"
 #include "random_pipeline.h"
 
 namespace drawloom::fuzz {
@@ -84,6 +85,14 @@ auto with_known_bounds(const PipelineDef& p, const ReductionDomainRef& rdom) -> 
   return out;
 }
 
+void add_update(FunctionDef& f, const Definition& def) {
+  if (def.rdom && f.ordered_dim < 0) {
+    const Order order = order_of_update(f, def);
+    if (order.dim >= 0) f.ordered_dim = order.dim, f.ordered_first = order.first;
+  }
+  f.updates.push_back(def);
+}
+
 void add_output_buffers(PipelineDef& p, const FunctionDef& f) {
   for (int c = 0; c < f.components(); ++c) {
     const auto name = f.components() == 1 ? f.name : str("{}.{}", f.name, c);
@@ -114,7 +123,7 @@ auto close_pipeline(const std::vector<DraftFunc>& drafts) -> PipelineRef {
       if (s == 0)
         f->pure = def;
       else
-        f->updates.push_back(def);
+        add_update(*f, def);
     }
     made[d.name] = f;
     p->funcs.push_back(f);
