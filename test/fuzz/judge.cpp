@@ -68,6 +68,7 @@ auto run_oracle(const PipelineDef& p, const Arguments& arguments, const Target& 
     return std::move(out).value();
   }
   if (out.diag().kind() == DiagKind::oracle_budget || out.diag().kind() == DiagKind::oracle_too_deep) discard(Outcome::over_budget);
+  if (!arguments.demands_met) discard(Outcome::call_refused);  // inputs were fitted to outputs that the call does not accept
   fail(str("oracle: {}", out.diag().name()), out.diag().text());
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "drawloom/nest/region.h"
+#include "drawloom/nest/region_box.h"
 #include "drawloom/support/check.h"
 
 // Consumers first: shape the loops of a Func, then hang its producers into them; kinds of loops, storage and promises come

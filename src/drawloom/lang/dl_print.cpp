@@ -141,8 +141,6 @@ auto same_func(const FunctionDef& a, const FunctionDef& b) -> bool {
   for (size_t d = 0; d < a.args.size(); ++d) {
     if (a.args[d]->name != b.args[d]->name) return false;
   }
-  const bool ordered = a.ordered_dim >= 0;
-  if (a.ordered_dim != b.ordered_dim || (ordered && !equal_by_name(a.ordered_first, b.ordered_first))) return false;
   for (int i = 1; i < a.stages(); ++i) {
     if (!same_stage(a.stage(i), b.stage(i))) return false;
   }

@@ -523,7 +523,7 @@ auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache&
 }
 
 auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) -> const RealisationFacts& {
-  const auto key = std::make_pair(nest.tree.get(), what);
+  const auto key = std::make_pair(nest.tree, what);
   if (const auto found = cache.realisations.find(key); found != cache.realisations.end()) return found->second->facts;
   const auto& place = place_of(nest, what);
   auto entry = make_ref<RealisationEntry>();

@@ -60,7 +60,8 @@ struct RealisationFacts {
 /// Memo for one thread; droppable at any time.
 class QueryCache {
  public:
-  std::map<std::pair<const TreeNode*, RealisationId>, Ref<const struct RealisationEntry>> realisations;
+  /// By tree and realisation; a tree that was asked about stays alive with the cache.
+  std::map<std::pair<TreeRef, RealisationId>, Ref<const struct RealisationEntry>> realisations;
 };
 
 /// Everything about one realisation of a closed nest (close_nest).
