@@ -1,6 +1,6 @@
 // Writes the blur ahead of time: object, static library, C header and the schedule they were made with.
 
-#include "blur.h"
+#include "pipelines.h"
 #include "drawloom/driver/generator.h"
 
 auto main(int argc, char** argv) -> int {

@@ -14,7 +14,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "blur.h"
+#include "pipelines.h"
 #include "drawloom/driver/compile.h"
 #include "png_file.h"
 #include "sample_picture.h"

@@ -17,7 +17,7 @@
 #include <memory>
 #include <string>
 
-#include "../../apps/blur/blur.h"
+#include "../../apps/blur/pipelines.h"
 #include "ceiling_box3.h"
 #include "drawloom/driver/compile.h"
 #include "drawloom/driver/generator.h"

@@ -1,4 +1,4 @@
-#include "blur.h"
+#include "pipelines.h"
 
 using namespace drawloom;
 
