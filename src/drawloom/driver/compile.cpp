@@ -6,6 +6,7 @@
 #include "drawloom/driver/lowered.h"
 #include "drawloom/driver/runtime_status.h"
 #include "drawloom/ir/text_form.h"
+#include "drawloom/lang/define.h"
 #include "drawloom/lower/lower.h"
 
 namespace drawloom {
@@ -33,7 +34,7 @@ auto CompiledPipeline::function() const -> drawloom_argv_function_t { return loa
 auto CompiledPipeline::run(const std::vector<void*>& args, drawloom_context_t* context) const -> Status {
   const auto& p = pipeline();
   const size_t wanted = p.inputs.size() + p.params.size() + p.output_buffers.size();
-  if (args.size() != wanted) return Diag(DiagKind::call_arguments, Loc(), p.name, str("{} arguments", wanted), args.size());
+  if (args.size() != wanted) return Diag(DiagKind::call_arguments, Loc(), p.name, counted(static_cast<int>(wanted), "argument"), args.size());
   return call_generated(function(), const_cast<void**>(args.data()), context);
 }
 

@@ -6,6 +6,7 @@
 #include "drawloom/driver/aot.h"
 #include "drawloom/driver/arguments.h"
 #include "drawloom/driver/bounds.h"
+#include "drawloom/lang/define.h"
 #include "drawloom/lang/param.h"
 #include "drawloom/lang/pipeline.h"
 
@@ -24,7 +25,7 @@ auto cache_of(Ref<Attachment>& slot) -> CompileCache& {
 
 auto output_box(const PipelineDef& p, const FunctionDef& f, const std::vector<int64_t>& extents) -> BoundsBox {
   if (static_cast<int>(extents.size()) != f.rank())
-    throw Error(Diag(DiagKind::buffer_shape, f.loc, str("output {} of {}", f.name, p.name), str("{} dimensions", f.rank()), extents.size()));
+    throw Error(Diag(DiagKind::buffer_shape, f.loc, str("output {} of {}", f.name, p.name), counted(f.rank(), "dimension"), extents.size()));
   BoundsBox out;
   for (const int64_t e : extents) out.push_back({0, e});
   return out;
@@ -71,7 +72,7 @@ auto Pipeline::realize(const std::vector<int64_t>& extents, const Target& target
 
 void Pipeline::realize(const std::vector<AnyBuffer>& outputs, const Target& target) const {
   if (outputs.size() != def_->output_buffers.size())
-    throw Error(Diag(DiagKind::call_arguments, Loc(), name(), str("{} output buffers", def_->output_buffers.size()), outputs.size()));
+    throw Error(Diag(DiagKind::call_arguments, Loc(), name(), counted(static_cast<int>(def_->output_buffers.size()), "output buffer"), outputs.size()));
   CompileOptions options;
   options.cache = &cache_of(compiled_);
   const auto compiled = compile(def_, schedule(), target, options).or_throw();
