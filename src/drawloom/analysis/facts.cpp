@@ -20,9 +20,11 @@ auto Facts::and_nonnegative(const std::vector<Form>& forms, bool contradiction) 
     body->ranges = body_->ranges;
     body->ranged = body_->ranged;
     body->contradiction = body_->contradiction;
+    body->witnesses = body_->witnesses;
   }
   body->contradiction = body->contradiction || contradiction;
   body->added = forms;
+  body->witnesses.admit(forms);
   for (const auto& f : forms) tighten(*body, f);
   for (const auto& f : forms) {
     for (const auto& t : f.terms()) {
@@ -45,11 +47,17 @@ auto Facts::with_range(const SymbolRef& symbol, const Form& lo, const Form& hi) 
   return with(Cond::less_equal(lo, s) && Cond::less_equal(s, hi));
 }
 
+auto Facts::least_seen(const Form& f, int64_t enough) const -> std::optional<int64_t> {
+  static const Witnesses of_nothing;
+  return (body_ ? body_->witnesses : of_nothing).least(f, enough);
+}
+
 auto Facts::proves_nonnegative(const Form& f) const -> bool {
   if (const auto c = f.as_constant()) return *c >= 0 || (body_ && body_->contradiction);
   if (body_ && body_->contradiction) return true;
+  if (least_seen(f, 0).value_or(0) < 0) return false;
   int budget = kBudget;
-  const auto bound = Prover(body_.get(), budget).lower(f, kDepth, 0);
+  const auto bound = Prover(body_.get(), budget, Prover::Goal::Decide).lower(f, kDepth, 0);
   return bound && *bound >= 0;
 }
 
@@ -67,11 +75,13 @@ auto Facts::constant_range(const Form& f) const -> Range {
 auto Facts::range(const Form& f) const -> Range {
   Range r = constant_range(f);
   if (f.is_constant() || r.is_point()) return r;
-  int budget = kRangeBudget;
-  r.lo = Prover(body_.get(), budget).lower(f, kDepth, INT64_MAX);
-  budget = kRangeBudget;
+  const auto lower = [&](const Form& g) {
+    int budget = kRangeBudget;
+    return Prover(body_.get(), budget).lower(g, kDepth, least_seen(g, INT64_MIN).value_or(INT64_MAX));
+  };
+  r.lo = lower(f);
   if (const auto negated = forms::add_scaled(Form(), f, -1)) {
-    const auto low = Prover(body_.get(), budget).lower(*negated, kDepth, INT64_MAX);
+    const auto low = lower(*negated);
     if (low && *low != INT64_MIN) r.hi = -*low;
   }
   return r;

@@ -30,6 +30,7 @@ class Facts {
   struct Body;
 
  private:
+  auto least_seen(const Form& f, int64_t enough) const -> std::optional<int64_t>;  ///< Witnesses::least
   auto constant_range(const Form& f) const -> Range;  ///< by the bounds of single symbols alone
   explicit Facts(std::shared_ptr<const Body> body) : body_(std::move(body)) {}
   auto and_nonnegative(const std::vector<Form>& forms, bool contradiction) const -> Facts;

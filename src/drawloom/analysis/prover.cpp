@@ -137,6 +137,11 @@ auto Prover::lower(const Form& f, int depth, int64_t enough) -> Bound {
   return best;
 }
 
+auto Prover::least(const Form& f, int64_t enough) const -> Bound {
+  static const Witnesses of_nothing;
+  return (facts_ ? facts_->witnesses : of_nothing).least(f, enough);
+}
+
 auto Prover::find_visit(const Form& f, int depth, int64_t enough) -> size_t {
   size_t i = 0;
   const auto covers = [&](const Visit& v) { return v.hash == f.hash() && v.depth >= depth && v.enough >= enough; };
@@ -160,7 +165,7 @@ void Prover::factor_out(const Form& f, int depth, Bound& best) {
       if (!all) break;
       quotient += forms::product(q->factor, q->symbols, q->atom);
     }
-    if (all && is_enough(lower(quotient, depth - 1, 0), 0)) return better(best, f.constant());
+    if (all && least(quotient, 0).value_or(0) >= 0 && is_enough(lower(quotient, depth - 1, 0), 0)) return better(best, f.constant());
   }
 }
 
@@ -214,6 +219,11 @@ void Prover::subtract(const Form& f, int64_t k, const Form& fact, int64_t m, int
   if (!rest || enough == INT64_MIN) return;
   int64_t target = 0;
   if (__builtin_mul_overflow(enough - 1, k, &target)) target = enough > 0 ? INT64_MAX - 1 : INT64_MIN;
+  const Bound least_rest = least(*rest, goal_ == Goal::Decide ? target + 1 : INT64_MIN);
+  if (least_rest) {
+    const int64_t most = -forms::floor_divide(-std::max(*least_rest, -INT64_MAX), k);
+    if ((best && most <= *best) || (goal_ == Goal::Decide && most < enough)) return;
+  }
   const Bound bound = lower(*rest, depth - 1, target + 1);
   if (bound) better(best, -forms::floor_divide(-std::max(*bound, -INT64_MAX), k));
 }
@@ -225,7 +235,12 @@ auto Prover::lower_given(const Cond& holds, const Form& f, int depth, int64_t en
   if (facts_) body.ranges = facts_->ranges, body.ranged = facts_->ranged;
   body.added = holds.terms();
   for (const auto& g : body.added) tighten(body, g);
-  return Prover(&body, budget_).lower(f, depth, enough);
+  if (facts_) body.witnesses = facts_->witnesses;
+  body.witnesses.admit(body.added);
+  Prover prover(&body, budget_, goal_);
+  const Bound seen = prover.least(f, enough);
+  if (goal_ == Goal::Decide && seen && *seen < enough) return {};
+  return prover.lower(f, depth, enough);
 }
 
 /// min, max and choose are one of their operands: the worst of them counts.

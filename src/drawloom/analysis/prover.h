@@ -5,6 +5,7 @@
 
 #include "drawloom/analysis/facts.h"
 #include "drawloom/analysis/form_internal.h"
+#include "drawloom/analysis/witness.h"
 
 namespace drawloom {
 
@@ -17,6 +18,7 @@ struct Facts::Body {
   std::vector<std::pair<SymbolRef, Range>> ranges;
   uint64_t ranged = 0;          ///< bit (id % 64) of the symbols in `ranges`
   bool contradiction = false;   ///< nothing is possible here, so everything holds
+  Witnesses witnesses;          ///< of all facts, those of the parents included
 };
 
 /// Notes the bound that f >= 0 gives when f is about one symbol.
@@ -27,7 +29,9 @@ auto implied_by(const Ref<const Atom>& a, const std::function<Range(const Form&)
 
 class Prover {
  public:
-  Prover(const Facts::Body* facts, int& budget) : facts_(facts), budget_(budget) {}
+  enum class Goal : uint8_t { Decide, Tighten };
+  /// Decide: only whether a bound is `enough` counts, so a search that cannot get there ends at once. Tighten: every bound does.
+  Prover(const Facts::Body* facts, int& budget, Goal goal = Goal::Tighten) : facts_(facts), budget_(budget), goal_(goal) {}
 
   /// The greatest lower bound found within `depth` steps; stops at one that is `enough`.
   auto lower(const Form& f, int depth, int64_t enough) -> std::optional<int64_t>;
@@ -50,8 +54,12 @@ class Prover {
   auto implied(const Ref<const Atom>& a) -> const std::vector<Form>&;
   auto find_visit(const Form& f, int depth, int64_t enough) -> size_t;
 
+  /// The least value of f at a point where the facts hold: no bound can be greater.
+  auto least(const Form& f, int64_t enough) const -> Bound;
+
   const Facts::Body* facts_;
   int& budget_;
+  Goal goal_;
   std::unordered_map<const Atom*, Range> ranges_;
   std::unordered_map<const Atom*, std::vector<Form>> implied_;
   struct Visit {

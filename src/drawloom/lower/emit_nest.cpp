@@ -4,6 +4,7 @@
 
 #include "drawloom/lower/emit_scope.h"
 #include "drawloom/nest/region_box.h"
+#include "drawloom/support/fault.h"
 
 // The nest already knows everything; this file only writes it down. A list of the tree becomes, in order:
 //   storage      allocate around the rest of the list
@@ -105,7 +106,7 @@ class Emitter {
       const auto& stored = facts.stored.dims[d];
       const int64_t fold = fold_depth(s, facts, d);
       here.fold.push_back(fold);
-      here.origin.push_back(scope.facts.simplify(scope.form(stored.lo)));
+      here.origin.push_back(scope.facts.simplify(scope.form(DRAWLOOM_FAULT(origin_of_need) ? facts.need.dims[d].lo : stored.lo)));
       const Form extent = fold > 0 ? Form(fold) : stored.cover.is_constant() ? stored.cover : scope.form(stored.extent());
       extents.push_back(to_expr(extent));
       const auto c = extent.as_constant();
@@ -131,7 +132,7 @@ class Emitter {
       if (fold.dim == static_cast<int>(d)) return fold.depth;
     const auto stored = facts.stored.dims[d].cover.as_constant();
     if (!facts.slide_of(static_cast<int>(d)) || !facts.window[d] || (stored && *stored <= *facts.window[d])) return 0;
-    return *facts.window[d];
+    return std::max<int64_t>(1, *facts.window[d] - (DRAWLOOM_FAULT(fold_depth_minus_one) ? 1 : 0));
   }
 
   // ---- realisations
@@ -166,7 +167,7 @@ class Emitter {
     }
     Stmt body = make_block(std::move(stages));
     const When when = here(facts.computed.when, scope);
-    if (!when.is_always()) body = make_if(to_expr(when), body);
+    if (!when.is_always() && !DRAWLOOM_FAULT(when_ignored)) body = make_if(to_expr(when), body);
     for (auto it = lets.rbegin(); it != lets.rend(); ++it) body = let_stmt(it->first, it->second, body);
     return body;
   }
@@ -233,7 +234,7 @@ class Emitter {
       if (const auto shorter = shortened(c, loop, leaf, scope))
         range.end = min(range.end, *shorter);
       else
-        guards.push_back(&c);
+        if (!DRAWLOOM_FAULT(guard_dropped)) guards.push_back(&c);
     }
     const Stmt warm = warm_up(node, loop, range, scope);
     const auto id = make_symbol(SymbolKind::Loop, loop.id->name, kIndex, loop.loc);
@@ -272,7 +273,7 @@ class Emitter {
   /// Iterations before 0 that hold only what slides gradually, and what it reads.
   auto warm_up(const TreeNode& node, const LoopNode& loop, const Iterations& range, const EmitScope& scope) -> Stmt {
     const int64_t w = warm_iterations(loop);
-    if (w == 0) return {};
+    if (w == 0 || DRAWLOOM_FAULT(warm_up_skipped)) return {};
     const auto id = make_symbol(SymbolKind::Loop, str("{}.warm", loop.id->name), kIndex, loop.loc);
     EmitScope inside = scope;
     inside.spelled.insert_or_assign(loop.id.get(), Form(id));
@@ -328,7 +329,8 @@ class Emitter {
       if (uses_symbol(c.index, l.id.get()) && how(node_of(l.id)) == ForKind::Vectorized) return {};
     const auto k = coefficient(c.index, loop.id);
     if (!k) return {};
-    return scope.form(ceil_div(c.limit - without(c.index, loop.id, 0), *k));
+    const Form left = c.limit - without(c.index, loop.id, 0);
+    return scope.form(DRAWLOOM_FAULT(trip_count_rounds_down) ? floor_div(left, *k) : ceil_div(left, *k));
   }
 
   /// Where `loop` is the next loop outside a vector or unrolled loop that a clip is tied to.
@@ -352,7 +354,7 @@ class Emitter {
         if (closed) last = without(last, l.id, *extent - 1);
       }
       if (!closed) continue;
-      const Form steady = floor_div(c.limit - 1 - last, *k) + 1;
+      const Form steady = floor_div(c.limit - 1 - last, *k) + (DRAWLOOM_FAULT(steady_count_plus_one) ? 2 : 1);
       const Form most = last + *k * Form(loop.id);
       return Parting{&c, scope.form(max(Form(0), min(loop.extent, steady))), Cond::nonnegative(resolve(nest_, c.limit, cache_) - 1 - most)};
     }

@@ -3,6 +3,7 @@
 #include "drawloom/ir/node_ops.h"
 #include "drawloom/ir/rewrite.h"
 #include "drawloom/lower/emit_scope.h"
+#include "drawloom/support/fault.h"
 #include "drawloom/support/hash.h"
 
 // One point of a stage. Inlining happens here and nowhere else: an access to an inlined Func becomes its expression with
@@ -62,7 +63,7 @@ class PointEmitter {
 
   auto inlined(const FunctionDef& f, int component, const ExprList& coords) -> Expr {
     uint64_t h = hash_combine(hash_text(f.name), coords.size());
-    for (const auto& c : coords) h = hash_combine(h, hash(c));
+    for (size_t i = 0; i < coords.size() - (DRAWLOOM_FAULT(inline_confuses_points) ? 1 : 0); ++i) h = hash_combine(h, hash(coords[i]));
     auto& bucket = memo_[h];
     for (const auto& [key, values] : bucket)
       if (key.func == &f && same(key.coords, coords)) return values[static_cast<size_t>(component)];
@@ -74,7 +75,7 @@ class PointEmitter {
   }
 
   static auto same(const ExprList& a, const ExprList& b) -> bool {
-    for (size_t i = 0; i < a.size(); ++i)
+    for (size_t i = 0; i < a.size() - (DRAWLOOM_FAULT(inline_confuses_points) ? 1 : 0); ++i)
       if (!equal(a[i], b[i])) return false;
     return true;
   }
@@ -123,7 +124,7 @@ auto emit_point(const Nest& nest, const StageLeaf& leaf, const EmitScope& scope,
   const auto assign = [&](const ExprList& written) -> Stmt {
     const ExprList values = point.rewrite(written, map);
     std::vector<SymbolRef> names;
-    if (values.size() > 1)
+    if (values.size() > 1 && !DRAWLOOM_FAULT(tuple_stores_early))
       for (size_t c = 0; c < values.size(); ++c) names.push_back(make_symbol(SymbolKind::Let, str("{}.{}", f.name(), c), values[c].type(), def.loc));
     StmtList stores;
     for (size_t c = 0; c < values.size(); ++c) {

@@ -4,6 +4,7 @@
 
 #include "drawloom/ir/build.h"
 #include "drawloom/ir/rewrite.h"
+#include "drawloom/support/fault.h"
 
 namespace drawloom {
 namespace {
@@ -18,7 +19,7 @@ class Flattener : public Rewriter<Flattener> {
     ExprList strides;
     Expr size = index_imm(1);
     for (size_t d = 0; d < a.extents.size(); ++d) {
-      strides.push_back(size);
+      strides.push_back(DRAWLOOM_FAULT(stride_of_wrong_dimension) && d == 1 ? rewrite(a.extents.back()) : size);
       Expr extent = rewrite(a.extents[d]);
       int64_t constant = 0;
       if (!as_int(extent, constant)) extent = binary(BinaryOp::Max, extent, index_imm(0));
@@ -57,7 +58,7 @@ class Flattener : public Rewriter<Flattener> {
       Expr i = index[d], stride;
       if (b->memory == MemoryKind::Argument) {
         i = binary(BinaryOp::Sub, i, broadcast(var_ref(b->min[d]), lanes));
-        stride = var_ref(b->stride[d]);
+        stride = var_ref(DRAWLOOM_FAULT(strides_taken_for_dense) && d == 1 ? b->extent[0] : b->stride[d]);
       } else {
         stride = strides_.at(b.get())[d];
       }

@@ -4,6 +4,7 @@
 
 #include "drawloom/ir/build.h"
 #include "drawloom/ir/rewrite.h"
+#include "drawloom/support/fault.h"
 
 namespace drawloom {
 namespace {
@@ -68,7 +69,7 @@ class Unroller : public Rewriter<Unroller> {
     DRAWLOOM_CHECK(as_int(f.extent, extent), "unrolled loop {} has no constant extent", f.symbol->name);
     const Stmt body = rewrite(f.body);
     StmtList copies;
-    for (int64_t i = 0; i < extent; ++i)
+    for (int64_t i = 0; i < extent - (DRAWLOOM_FAULT(unroll_loses_last) && extent > 1 ? 1 : 0); ++i)
       copies.push_back(Copier(f.symbol, binary(BinaryOp::Add, f.min, index_imm(i))).rewrite(body));
     return make_block(std::move(copies), self.loc());
   }

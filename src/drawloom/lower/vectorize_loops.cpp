@@ -5,6 +5,7 @@
 
 #include "drawloom/ir/build.h"
 #include "drawloom/ir/rewrite.h"
+#include "drawloom/support/fault.h"
 
 namespace drawloom {
 namespace {
@@ -178,7 +179,7 @@ class Widener {
     ExprList origin = list(l.origin);
     if (!together(index)) return load(buffer, index, l.mask ? expr(l.mask) : Expr(), origin, loc);
     for (auto& o : origin) o = lanes_of(o);
-    return load(buffer, index, both(l.mask ? lanes_of(expr(l.mask)) : Expr(), mask_), origin, loc);
+    return load(buffer, index, both(l.mask ? lanes_of(expr(l.mask)) : Expr(), DRAWLOOM_FAULT(load_mask_dropped) ? Expr() : mask_), origin, loc);
   }
 
   auto wide_store(const Store& s, const Loc& loc) -> Stmt {
@@ -191,7 +192,7 @@ class Widener {
     if (!wide) return store(buffer, index, value, own, origin, s.nontemporal, loc);
     for (auto& i : index) i = lanes_of(i);
     for (auto& o : origin) o = lanes_of(o);
-    return store(buffer, index, lanes_of(value), both(own ? lanes_of(own) : Expr(), mask_), origin, s.nontemporal, loc);
+    return store(buffer, index, lanes_of(value), both(own ? lanes_of(own) : Expr(), DRAWLOOM_FAULT(store_mask_dropped) ? Expr() : mask_), origin, s.nontemporal, loc);
   }
 
   static auto both(const Expr& a, const Expr& b) -> Expr {

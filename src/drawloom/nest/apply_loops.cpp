@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "drawloom/nest/apply.h"
+#include "drawloom/support/fault.h"
 
 // Steps that change loops of one stage: split, fuse, reorder, rename, unroll, vectorize, parallel, partition.
 
@@ -135,7 +136,7 @@ auto split_stage(const Nest& nest, const Split& s, RealisationId id, int stage, 
   const Form index = shape.factor * Form(outer.id) + Form(inner.id);
   const int dim = dim_of_loop(leaf, old);
   replace_loop(leaf, old, index);
-  if (shape.clip) leaf.clips.push_back({index, loop.extent, dim, s.tail, false, loc});
+  if (shape.clip) leaf.clips.push_back({index, loop.extent + (DRAWLOOM_FAULT(split_limit_off_by_one) ? 1 : 0), dim, s.tail, false, loc});
   if (shape.demand) leaf.demands.push_back(*shape.demand);
   const auto name = std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == old; });
   *name = {s.inner, inner.id};
@@ -179,7 +180,7 @@ auto fuse_stage(const Nest& nest, const Fuse& s, RealisationId id, int stage, co
     return Diag(DiagKind::fuse_uneven, loc, s.inner.loop, s.outer, extent).with_help("fuse loops whose extents do not depend on each other");
   const auto fused = serial_node(s.fused, a.extent * b.extent, PartitionMode::automatic, loc);
   replace_loop(leaf, inner, floor_mod(Form(fused.id), a.extent));
-  replace_loop(leaf, outer, floor_div(Form(fused.id), a.extent));
+  replace_loop(leaf, outer, floor_div(Form(fused.id), DRAWLOOM_FAULT(fuse_by_outer_extent) ? b.extent : a.extent));
   const auto name = std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == outer; });
   *name = {s.fused, fused.id};
   leaf.loops.erase(std::next(name));
@@ -231,7 +232,7 @@ auto check_recurrence_order(const Nest& nest, const StageLeaf& leaf, const std::
 }
 
 auto check_reduction_order(const Nest& nest, const StageLeaf& before, const std::vector<NamedLoop>& after, const Loc& loc) -> Status {
-  if (is_exact_reduction(*nest.func(before.what).def, before.stage)) return Done{};
+  if (DRAWLOOM_FAULT(reduction_order_ignored) || is_exact_reduction(*nest.func(before.what).def, before.stage)) return Done{};
   const auto old_order = reduction_loops(nest, before);
   std::vector<SymbolRef> new_order;
   for (const auto& l : after)
@@ -412,7 +413,7 @@ auto apply_step(const Nest& nest, const Vectorize& s, const Loc& loc) -> Result<
 
 auto apply_step(const Nest& nest, const Parallel& s, const Loc& loc) -> Result<Nest> {
   return change_kind(nest, s.loop, loc, [&](const Nest& n, const LoopTarget& t) -> Result<Nest> {
-    if (is_reduction(n, t.leaf, t.loop))
+    if (!DRAWLOOM_FAULT(race_ignored) && is_reduction(n, t.leaf, t.loop))
       return with_pure_loops(n, t, "run in parallel", Diag(DiagKind::parallel_race, loc, s.loop.loop, stage_text(n, t.id, t.stage)));
     return with_kind(n, t.loop, ForKind::Parallel, loc);
   });

@@ -4,6 +4,7 @@
 
 #include "drawloom/ir/build.h"
 #include "drawloom/nest/region_box.h"
+#include "drawloom/support/fault.h"
 
 // How a region is found. Consumers are asked first (the graph has no cycles), so for a realisation r of Func f at site X:
 //
@@ -245,7 +246,7 @@ class BoxQuery {
     if (!any_fixed) return;
     const Form value = resolve(nest_, rel, cache_) + r.lo;
     const FormRange free = over_loops(nest_, {value, value}, moving, {}, cache_);
-    r = {free.lo, has_clip(leaf, d) ? min(free.hi, r.hi) : free.hi, free.hi, Form(0)};
+    r = {free.lo, has_clip(leaf, d) && !DRAWLOOM_FAULT(clamp_dropped_in_need) ? min(free.hi, r.hi) : free.hi, free.hi, Form(0)};
   }
 
   const Nest& nest_;
@@ -274,7 +275,8 @@ auto image(const Box& access, const StageBox& box) -> std::optional<Region> {
     if (!i.lo || !i.hi) return {};
     const auto lo = image_end(*i.lo, box, false, false), hi = image_end(*i.hi, box, true, false), free = image_end(*i.hi, box, true, true);
     if (!lo || !hi || !free) return {};
-    out.dims.push_back({*lo, *hi, *free, Form(0)});
+    const Form lost(DRAWLOOM_FAULT(need_loses_last) && !i.lo->is_constant() ? 1 : 0);
+    out.dims.push_back({*lo, *hi - lost, *free - lost, Form(0)});
   }
   return out;
 }
@@ -329,7 +331,7 @@ class RegionUnion {
   }
 
  private:
-  auto both(const Form& a, const Form& b, bool smaller) const -> Form { return simplified(smaller ? min(a, b) : max(a, b), facts_); }
+  auto both(const Form& a, const Form& b, bool smaller) const -> Form { return DRAWLOOM_FAULT(union_takes_first) ? a : simplified(smaller ? min(a, b) : max(a, b), facts_); }
 
   template <typename Pick>
   static void merge(Region& into, const Region& other, Pick&& pick) {
@@ -516,7 +518,7 @@ auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache&
   });
   DRAWLOOM_CHECK(region.has_value(), "nobody below its place reads {}", f.name());
   const auto& place = place_of(nest, what);
-  add_update_needs(nest, f, place, facts, cache, *region);
+  if (!DRAWLOOM_FAULT(pure_region_too_small)) add_update_needs(nest, f, place, facts, cache, *region);
   apply_dim_decisions(nest, f, *region);
   tidy(*region, facts);
   return *region;

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "drawloom/nest/region_box.h"
+#include "drawloom/support/fault.h"
 
 // Slides. Store place outside the compute place means that elements of earlier iterations are still there. Along one
 // dimension d of the need, the loops between the two places (the chain C) move it upwards, lexicographically; what was
@@ -153,6 +154,7 @@ class SlideFinder {
   }
 
   auto never_moves_down(const RegionDim& need, const std::vector<const LoopNode*>& chain) const -> bool {
+    if (DRAWLOOM_FAULT(slide_goes_anywhere)) return true;
     return monotone(need.free_hi, chain) && monotone_lo(need.lo, chain);
   }
 
@@ -233,7 +235,7 @@ class SlideFinder {
 
   void apply(const Slide& s) {
     auto& d = facts_.computed.dims[static_cast<size_t>(s.dim)];
-    const Form next = s.previous_hi + 1;
+    const Form next = s.previous_hi + (DRAWLOOM_FAULT(new_part_off_by_one) ? 2 : 1);
     if (s.gradual) {
       d.lo = known_.simplify(max(next, facts_.stored.dims[static_cast<size_t>(s.dim)].lo));
     } else {
