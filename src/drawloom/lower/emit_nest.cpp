@@ -491,7 +491,7 @@ auto has_wide_loops(const TreeNode& n) -> bool {
 }  // namespace
 
 auto emit_nest(const Nest& open) -> Program {
-  const Nest nest = close_nest(open).or_throw();
+  const Nest nest = settle_clips(close_nest(open).or_throw());
   const auto& p = *nest.graph->pipeline;
   QueryCache cache;
   Program out;

@@ -183,6 +183,12 @@ auto pure_loops_text(const Nest& nest, const StageLeaf& leaf) -> std::string {
   return join(names, ", ");
 }
 
+auto divides(const Form& extent, const Form& factor) -> bool {
+  const auto e = extent.as_constant(), f = factor.as_constant();
+  if (e && f) return *e % *f == 0;
+  return f && floor_mod(extent, factor) == Form(0);
+}
+
 auto leaf_reads(const Graph& graph, const StageLeaf& leaf, int func) -> bool {
   const auto reads = [&](auto&& self, int f, int stage) -> bool {
     for (const auto& a : graph.func(f).reads[static_cast<size_t>(stage)]) {

@@ -30,6 +30,8 @@ auto with_leaf(const Nest& nest, RealisationId what, int stage, const StageLeaf&
 auto reduction_loops(const Nest& nest, const StageLeaf& leaf) -> std::vector<SymbolRef>;
 /// Names of the other loops of the leaf, innermost first: `x`, `y`.
 auto pure_loops_text(const Nest& nest, const StageLeaf& leaf) -> std::string;
+/// The factor surely divides the extent.
+auto divides(const Form& extent, const Form& factor) -> bool;
 /// Does the leaf read Func f, itself or through an open Func with updates?
 auto leaf_reads(const Graph& graph, const StageLeaf& leaf, int func) -> bool;
 /// The nodes of a new realisation: its storage (unless an output) and one loop nest per stage.

@@ -69,12 +69,6 @@ auto loop_extent(const Nest& nest, const LoopNode& loop) -> Result<Form> {
   return resolve(closed, loop.extent, cache);
 }
 
-auto divides(const Form& extent, const Form& factor) -> bool {
-  const auto e = extent.as_constant(), f = factor.as_constant();
-  if (e && f) return *e % *f == 0;
-  return f && floor_mod(extent, factor) == Form(0);
-}
-
 /// Applies `edit(nest, realisation, stage)` to every realisation that a stage name means.
 template <typename Edit>
 auto each_stage(const Nest& nest, const StageName& name, const Loc& loc, Edit&& edit) -> Result<Nest> {
@@ -100,19 +94,21 @@ auto split_shape(const Nest& nest, const Split& s, const LoopNode& loop, const G
   if (!facts.proves_le(Form(1), factor))
     return Diag(DiagKind::split_factor, loc, s.loop.loop, s.factor)
         .with_help(s.factor.symbol.empty() ? "use a factor of 1 or more" : str("give parameter {} a range that starts at 1", s.factor.symbol));
-  DRAWLOOM_TRY(const Form extent, loop_extent(nest, loop));
-  SplitShape shape{factor, !divides(extent, factor), {}};
+  SplitShape shape{factor, !divides(loop.extent, factor), {}};
   if (!shape.clip) return shape;
   switch (s.tail.kind) {
     case Tail::Kind::predicate:
     case Tail::Kind::shrink: break;
-    case Tail::Kind::round_up:
+    case Tail::Kind::round_up: {
+      DRAWLOOM_TRY(const Form extent, loop_extent(nest, loop));
+      if (divides(extent, factor)) break;
       if (!f.is_output)
         return Diag(DiagKind::split_tail, loc, s.tail, str("{} is not an output, and {} does not divide its extent {}", f.name(), factor, extent))
             .with_help("tail=predicate works for any size; align the Func to make its extent a multiple");
       shape.clip = false;
       shape.demand = Demand{loop.extent, factor, loc};
       break;
+    }
     case Tail::Kind::filled:
       return Diag(DiagKind::split_tail, loc, s.tail, "it needs a Func whose storage is filled, which only staging by `in` makes")
           .with_help("tail=predicate works for any size");
@@ -136,7 +132,7 @@ auto split_stage(const Nest& nest, const Split& s, RealisationId id, int stage, 
   const Form index = shape.factor * Form(outer.id) + Form(inner.id);
   const int dim = dim_of_loop(leaf, old);
   replace_loop(leaf, old, index);
-  if (shape.clip) leaf.clips.push_back({index, loop.extent + (DRAWLOOM_FAULT(split_limit_off_by_one) ? 1 : 0), dim, s.tail, false, loc});
+  if (shape.clip) leaf.clips.push_back({index, loop.extent + (DRAWLOOM_FAULT(split_limit_off_by_one) ? 1 : 0), dim, s.tail, shape.factor, false, loc});
   if (shape.demand) leaf.demands.push_back(*shape.demand);
   const auto name = std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == old; });
   *name = {s.inner, inner.id};
@@ -175,7 +171,9 @@ auto fuse_stage(const Nest& nest, const Fuse& s, RealisationId id, int stage, co
   }
   const auto& a = *inner_at.node->as<LoopNode>();
   const auto& b = *outer_at.node->as<LoopNode>();
-  DRAWLOOM_TRY(const Form extent, loop_extent(nest, a));
+  // Regions are asked for outside the loops of their stage, but for the steps of a recurrence.
+  const bool recurrence = nest.func(id).def->ordered_dim >= 0;
+  DRAWLOOM_TRY(const Form extent, recurrence ? loop_extent(nest, a) : Result<Form>(a.extent));
   if (uses_symbol(extent, outer.get()))
     return Diag(DiagKind::fuse_uneven, loc, s.inner.loop, s.outer, extent).with_help("fuse loops whose extents do not depend on each other");
   const auto fused = serial_node(s.fused, a.extent * b.extent, PartitionMode::automatic, loc);
@@ -330,7 +328,7 @@ auto with_constant_extent(const Nest& nest, RealisationId id, int stage, const S
   if (!cover)
     return Diag(DiagKind::vectorize_extent_unknown, loc, verb, name, stage_text(nest, id, stage), extent)
         .with_help(str("split it by a constant first and {} the inner loop", verb));
-  leaf.clips.push_back({Form(loop_id), loop.extent, dim, Tail{}, true, loc});
+  leaf.clips.push_back({Form(loop_id), loop.extent, dim, Tail{}, Form(1), true, loc});
   const Nest with = with_leaf(nest, id, stage, leaf);
   loop.extent = Form(*cover);
   return with_node(with, at.path, tree_node(loop, at_path(with.tree, at.path)->children));

@@ -15,7 +15,7 @@ auto site_path(const Nest& nest, const Site& site) -> TreePath { return site ? f
 
 /// Path of the first child in the list of `site` that contains `target`.
 auto child_towards(const TreePath& site, const TreePath& target) -> TreePath {
-  return {target.begin(), target.begin() + static_cast<std::ptrdiff_t>(site.size()) + 1};
+  return {target.begin(), target.begin() + site.size() + 1};
 }
 
 /// Removes the realisation's nodes. Refused if another Func is computed inside its loops.
@@ -93,7 +93,7 @@ auto place(const Nest& nest, int func, const Site& site, const Loc& loc) -> Resu
   TreePath before = child_towards(where, readers.front().path);
   for (const auto& n : nodes) {
     out.tree = insert_before(out.tree, before, n);
-    ++before.back();
+    before.set_back(before.back() + 1);
   }
   return out;
 }

@@ -129,6 +129,19 @@ auto close_nest(const Nest& nest) -> Result<Nest> {
   return out;
 }
 
+// ---- settling
+
+auto settle_clips(const Nest& closed) -> Nest {
+  Nest out = closed;
+  QueryCache cache;
+  for (const auto& at : stage_leaves(closed.tree)) {
+    StageLeaf leaf = *at.node->as<StageLeaf>();
+    const auto idle = [&](const Clip& c) { return !c.from_cover && divides(resolve(closed, c.limit, cache), c.factor); };
+    if (std::erase_if(leaf.clips, idle) != 0) out.tree = replace_at(out.tree, at.path, tree_node(leaf));
+  }
+  return out;
+}
+
 // ---- applying
 
 auto apply(const Nest& nest, const ScheduleLine& line) -> Result<Nest> {

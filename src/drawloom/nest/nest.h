@@ -29,6 +29,10 @@ auto apply(Nest nest, const Schedule& schedule) -> Result<Nest>;
 /// Open Funcs given the place lowering gives them: updates inside the innermost loop of each consumer. What remains open is inlined.
 auto close_nest(const Nest& nest) -> Result<Nest>;
 
+/// The closed nest without clips that never cut anything off: the factor of their split divides the extent. Steps leave such clips in place, because
+/// a later step may change the extent; whoever prints or lowers has them taken away.
+auto settle_clips(const Nest& closed) -> Nest;
+
 /// The nest as text with loops, storage, and per Func its need, cover, when, new part and fold.
 auto print_nest(const Nest& nest) -> std::string;
 

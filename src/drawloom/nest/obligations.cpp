@@ -15,34 +15,40 @@ class Obligations {
   Obligations(const Nest& nest, const Loc& loc) : nest_(nest), loc_(loc) {}
 
   auto check() -> Status {
-    for (const auto& id : realisations(nest_)) DRAWLOOM_REQUIRE(check_readers(id));
     for (const auto& at : stage_leaves(nest_.tree)) {
+      DRAWLOOM_REQUIRE(check_reads(at));
       DRAWLOOM_REQUIRE(check_loops(at));
       DRAWLOOM_REQUIRE(check_covers(*at.node->as<StageLeaf>()));
     }
-    for (const auto& s : store_nodes(nest_.tree)) DRAWLOOM_REQUIRE(check_store(*s.node->as<StoreNode>()));
+    for (const auto& s : store_nodes(nest_.tree)) DRAWLOOM_REQUIRE(check_store(s));
     return Done{};
   }
 
  private:
   auto name(RealisationId id) const -> const std::string& { return nest_.func(id).name(); }
 
-  /// Every stage that reads a Func placed by a step lies inside the loop it is computed at.
-  auto check_readers(RealisationId id) -> Status {
-    const auto& f = nest_.func(id);
-    if (f.is_output || f.placement != PlacementState::Placed) return Done{};
-    const auto group = place_of(nest_, id).group;
-    for (const auto& at : stage_leaves(nest_.tree)) {
-      const auto& leaf = *at.node->as<StageLeaf>();
-      if (leaf.what.func == id.func || !leaf_reads(*nest_.graph, leaf, id.func)) continue;
-      const bool inside = at.path.size() >= group.size() && std::equal(group.begin(), group.end() - 1, at.path.begin());
-      if (inside && at.path[group.size() - 1] > group.back()) continue;
-      const auto site = site_text(nest_, site_of(nest_.tree, group));
-      return Diag(DiagKind::placement_not_enclosing, loc_, f.name(), site, stage_text(nest_, leaf.what, leaf.stage))
-          .with_note(f.placement_loc, str("{} is computed at {} since here", f.name(), site))
-          .with_help(str("move {} first, to a loop around all that read it", f.name()));
+  /// Every stage that reads a Func placed by a step lies inside the loop that Func is computed at.
+  auto check_reads(const Located& at) -> Status {
+    const auto& leaf = *at.node->as<StageLeaf>();
+    for (const auto& a : nest_.func(leaf.what).reads[static_cast<size_t>(leaf.stage)]) {
+      if (a.func < 0) continue;
+      const auto& f = nest_.graph->func(a.func);
+      if (f.placement == PlacementState::Placed && !f.is_output) DRAWLOOM_REQUIRE(check_encloses({a.func, 0}, at));
     }
     return Done{};
+  }
+
+  auto check_encloses(RealisationId id, const Located& at) -> Status {
+    const auto& leaf = *at.node->as<StageLeaf>();
+    const auto& group = place_of(nest_, id).group;
+    if (leaf.what == id) return Done{};
+    const bool inside = at.path.size() >= group.size() && std::equal(group.begin(), group.end() - 1, at.path.begin());
+    if (inside && at.path[group.size() - 1] > group.back()) return Done{};
+    const auto& f = nest_.func(id);
+    const auto site = site_text(nest_, site_of(nest_.tree, group));
+    return Diag(DiagKind::placement_not_enclosing, loc_, f.name(), site, stage_text(nest_, leaf.what, leaf.stage))
+        .with_note(f.placement_loc, str("{} is computed at {} since here", f.name(), site))
+        .with_help(str("move {} first, to a loop around all that read it", f.name()));
   }
 
   /// Nothing but the stage's own loops stands inside a vector loop; no parallel loop inside one.
@@ -81,9 +87,12 @@ class Obligations {
     return Done{};
   }
 
-  auto check_store(const StoreNode& store) -> Status {
+  /// Regions are asked for only where a decision rests on them: most storage is on the heap and not folded by a step.
+  auto check_store(const Located& at) -> Status {
+    const auto& store = *at.node->as<StoreNode>();
+    DRAWLOOM_REQUIRE(check_between(at));
+    if (store.folds.empty() && store.memory == MemoryKind::Heap) return Done{};
     const auto& facts = realisation_facts(nest_, store.what, cache_);
-    DRAWLOOM_REQUIRE(check_between(store, facts));
     for (const auto& fold : store.folds) DRAWLOOM_REQUIRE(check_fold(store, facts, fold));
     if (store.memory == MemoryKind::Heap) return Done{};
     for (size_t d = 0; d < facts.stored.dims.size(); ++d) {
@@ -96,17 +105,22 @@ class Obligations {
     return Done{};
   }
 
-  auto check_between(const StoreNode& store, const RealisationFacts& facts) -> Status {
-    if (DRAWLOOM_FAULT(shared_storage_ignored)) return Done{};
-    const size_t outer = loops_to(nest_, facts.store_site).size();
-    const auto all = loops_to(nest_, facts.compute_site);
-    for (size_t i = outer; i < all.size(); ++i) {
-      if (all[i]->how != ForKind::Parallel && all[i]->how != ForKind::Vectorized) continue;
-      const auto word = all[i]->how == ForKind::Parallel ? "parallel" : "vectorized";
-      return Diag(DiagKind::store_parallel_between, loc_, name(store.what), word, all[i]->id->name)
-          .with_note(store.loc, str("{} is stored at {}", name(store.what), site_text(nest_, facts.store_site)))
-          .with_note(all[i]->loc, str("`{}` is {} since here", all[i]->id->name, word))
-          .with_help(str("store it inside `{}`", all[i]->id->name));
+  /// Only serial and unrolled loops stand between store and compute place.
+  auto check_between(const Located& at) -> Status {
+    const auto& store = *at.node->as<StoreNode>();
+    const auto& group = place_of(nest_, store.what).group;
+    const TreeNode* n = at_path(nest_.tree, {at.path.begin(), at.path.end() - 1});
+    for (size_t i = at.path.size() - 1; i + 1 < group.size(); ++i) {
+      n = n->children[static_cast<size_t>(group[i])].get();
+      const auto* loop = n->as<LoopNode>();
+      if (!loop || (loop->how != ForKind::Parallel && loop->how != ForKind::Vectorized)) continue;
+      if (DRAWLOOM_FAULT(shared_storage_ignored)) continue;
+      const auto word = loop->how == ForKind::Parallel ? "parallel" : "vectorized";
+      const auto site = site_text(nest_, site_of(nest_.tree, at.path));
+      return Diag(DiagKind::store_parallel_between, loc_, name(store.what), word, loop->id->name)
+          .with_note(store.loc, str("{} is stored at {}", name(store.what), site))
+          .with_note(loop->loc, str("`{}` is {} since here", loop->id->name, word))
+          .with_help(str("store it inside `{}`", loop->id->name));
     }
     return Done{};
   }

@@ -133,7 +133,7 @@ class NestPrinter {
 
 auto print_nest(const Nest& nest) -> std::string {
   const auto closed = close_nest(nest);
-  return closed.ok() ? NestPrinter(*closed).print() : closed.diag().text();
+  return closed.ok() ? NestPrinter(settle_clips(*closed)).print() : closed.diag().text();
 }
 
 }  // namespace drawloom

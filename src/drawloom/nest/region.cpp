@@ -56,10 +56,9 @@ auto RealisationFacts::slide_of(int dim) const -> const Slide* {
 // ---- places
 
 auto place_of(const Nest& nest, RealisationId what) -> const RealisationPlace& {
-  const auto& places = index_of(nest.tree).places;
-  const auto it = places.find(what);
-  DRAWLOOM_CHECK(it != places.end(), "no stage of realisation {} of {}", what.copy, nest.func(what).name());
-  return it->second;
+  const auto* place = index_of(nest.tree).place(what);
+  DRAWLOOM_CHECK(place, "no stage of realisation {} of {}", what.copy, nest.func(what).name());
+  return *place;
 }
 
 auto realisations(const Nest& nest) -> const std::vector<RealisationId>& { return index_of(nest.tree).realisations; }
@@ -81,12 +80,10 @@ auto resolve(const Nest& nest, const Form& f, QueryCache& cache) -> Form {
   if (!any) return f;
   return substitute(f, [&](const SymbolRef& s) -> std::optional<Form> {
     if (s->kind != SymbolKind::Let) return {};
-    const auto& known = index_of(nest.tree).region_symbols;
-    if (const auto it = known.find(s.get()); it != known.end()) {
-      const RegionDim r = stage_dim_range(nest, *it->second.leaf, it->second.dim, cache);
-      return it->second.is_base ? r.lo : r.extent();
-    }
-    return {};
+    const auto* known = index_of(nest.tree).region_symbols.find(s.get());
+    if (!known) return {};
+    const RegionDim r = stage_dim_range(nest, *known->leaf, known->dim, cache);
+    return known->is_base ? r.lo : r.extent();
   });
 }
 
@@ -498,9 +495,8 @@ auto facts_at(const Nest& nest, const Site& site, QueryCache& cache) -> Facts {
   for (const auto* loop : loops_to(nest, site)) {
     const Form last = resolve(nest, loop->extent, cache) - 1;
     facts = may_warm_up(nest, loop->id) ? facts.with(Cond::less_equal(Form(loop->id), last)) : facts.with_range(loop->id, Form(0), last);
-    const auto& clips = index_of(nest.tree).clips;
-    if (const auto it = clips.find(loop->id.get()); it != clips.end())
-      for (const auto* c : it->second) facts = facts.with(Cond::nonnegative(resolve(nest, c->limit, cache) - 1 - c->index));
+    for (const auto* c : index_of(nest.tree).loops.find(loop->id.get())->clips)
+      facts = facts.with(Cond::nonnegative(resolve(nest, c->limit, cache) - 1 - c->index));
   }
   return facts;
 }

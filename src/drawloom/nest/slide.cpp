@@ -258,7 +258,10 @@ class SlideFinder {
 
 }  // namespace
 
-auto may_warm_up(const Nest& nest, const SymbolRef& loop) -> bool { return index_of(nest.tree).warm_loops.count(loop.get()) != 0; }
+auto may_warm_up(const Nest& nest, const SymbolRef& loop) -> bool {
+  const auto* found = index_of(nest.tree).loops.find(loop.get());
+  return found && found->may_warm_up;
+}
 
 void find_slides(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache) {
   SlideFinder(nest, what, place, facts, cache).run();

@@ -1,6 +1,7 @@
 #include "drawloom/nest/tree.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace drawloom {
 namespace {
@@ -27,38 +28,50 @@ void collect_nodes(const TreeRef& node, std::unordered_set<const TreeNode*>& out
 class Indexer {
  public:
   auto build(const TreeNode& root) -> TreeIndex {
-    TreePath path;
-    visit(root, path);
-    for (auto& [id, place] : index_.places) {
+    visit(root);
+    auto& places = index_.places;
+    std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (auto& [id, place] : places) {
       const auto& leaf = *place.leaves.front().node->as<StageLeaf>();
-      place.group = leaf.loops.empty() ? place.leaves.front().path : index_.loops.at(leaf.loops.front().id.get()).path;
+      place.group = leaf.loops.empty() ? place.leaves.front().path : loop(leaf.loops.front().id).at.path;
     }
-    for (const auto& s : index_.stores) add_store(s);
+    for (const auto& s : index_.stores) add_store(root, s);
     for (const auto& l : index_.leaves) add_clips(*l.node->as<StageLeaf>());
     return std::move(index_);
   }
 
  private:
-  void visit(const TreeNode& n, TreePath& path) {
-    if (const auto* loop = n.as<LoopNode>()) index_.loops.emplace(loop->id.get(), Located{path, &n});
-    if (const auto* leaf = n.as<StageLeaf>()) add_leaf(*leaf, {path, &n});
-    if (n.as<StoreNode>()) index_.stores.push_back({path, &n});
+  void visit(const TreeNode& n) {
+    if (const auto* l = n.as<LoopNode>()) index_.loops.insert(l->id.get(), {{path_, &n}, false, 0, {}});
+    if (const auto* leaf = n.as<StageLeaf>()) add_leaf(*leaf, {path_, &n});
+    if (n.as<StoreNode>()) index_.stores.push_back({path_, &n});
+    if (n.children.empty()) return;
+    path_.push_back(0);
     for (size_t i = 0; i < n.children.size(); ++i) {
-      path.push_back(static_cast<int>(i));
-      visit(*n.children[i], path);
-      path.pop_back();
+      path_.set_back(static_cast<int>(i));
+      visit(*n.children[i]);
     }
+    path_.pop_back();
+  }
+
+  auto loop(const SymbolRef& id) -> TreeIndex::Loop& { return *index_.loops.find(id.get()); }
+
+  /// The place of a realisation; the stages of one mostly follow each other.
+  auto place_for(RealisationId what) -> RealisationPlace& {
+    auto& places = index_.places;
+    for (auto it = places.rbegin(); it != places.rend(); ++it)
+      if (it->first == what) return it->second;
+    index_.realisations.push_back(what);
+    return places.emplace_back(what, RealisationPlace{}).second;
   }
 
   void add_leaf(const StageLeaf& leaf, const Located& at) {
     index_.leaves.push_back(at);
-    auto& place = index_.places[leaf.what];
-    if (place.leaves.empty()) index_.realisations.push_back(leaf.what);
-    place.leaves.push_back(at);
-    for (const auto& l : leaf.loops) ++owners_[l.id.get()];
+    place_for(leaf.what).leaves.push_back(at);
+    for (const auto& l : leaf.loops) ++loop(l.id).stages;
     for (size_t d = 0; d < leaf.dims.size(); ++d) {
-      index_.region_symbols[leaf.dims[d].base.get()] = {&leaf, d, true};
-      index_.region_symbols[leaf.dims[d].whole.get()] = {&leaf, d, false};
+      index_.region_symbols.insert(leaf.dims[d].base.get(), {&leaf, d, true});
+      index_.region_symbols.insert(leaf.dims[d].whole.get(), {&leaf, d, false});
     }
   }
 
@@ -66,27 +79,28 @@ class Indexer {
     for (const auto& c : leaf.clips)
       for (auto it = leaf.loops.rbegin(); it != leaf.loops.rend(); ++it) {
         if (!uses_symbol(c.index, it->id.get())) continue;
-        if (owners_[it->id.get()] == 1) index_.clips[it->id.get()].push_back(&c);
+        if (auto& inner = loop(it->id); inner.stages == 1) inner.clips.push_back(&c);
         break;
       }
   }
 
-  void add_store(const Located& s) {
+  void add_store(const TreeNode& root, const Located& s) {
     const auto& store = *s.node->as<StoreNode>();
-    const auto place = index_.places.find(store.what);
-    if (place == index_.places.end()) return;
-    place->second.store = s;
+    const auto it = std::lower_bound(index_.places.begin(), index_.places.end(), store.what, [](const auto& p, RealisationId id) { return p.first < id; });
+    if (it == index_.places.end() || it->first != store.what) return;
+    it->second.store = s;
     if (store.warm == WarmUp::whole) return;
-    for (const auto& [symbol, loop] : index_.loops) {
-      const auto around = [&](const TreePath& p) {
-        return p.size() > loop.path.size() && std::equal(loop.path.begin(), loop.path.end(), p.begin());
-      };
-      if (around(place->second.group) && !around(s.path)) index_.warm_loops.insert(symbol);
+    // the loops on the way from the list of the store to the compute place
+    const auto& group = it->second.group;
+    const TreeNode* n = &root;
+    for (size_t i = 0; i + 1 < group.size(); ++i) {
+      n = n->children[static_cast<size_t>(group[i])].get();
+      if (const auto* between = n->as<LoopNode>(); between && i + 1 >= s.path.size()) loop(between->id).may_warm_up = true;
     }
   }
 
   TreeIndex index_;
-  std::unordered_map<const Symbol*, int> owners_;  ///< stages that name a loop
+  TreePath path_;
 };
 
 void leaves_below(const TreeNode& node, std::vector<const StageLeaf*>& out) {
@@ -107,6 +121,31 @@ auto level_name(GroupLevel level) -> std::string_view {
     case GroupLevel::Thread: return "thread";
   }
   return "";
+}
+
+void TreePath::push_back(int child) {
+  if (more_.empty() && size_ < kFew) {
+    few_[size_++] = child;
+    return;
+  }
+  if (more_.empty()) more_.assign(few_, few_ + size_);
+  more_.push_back(child);
+  ++size_;
+}
+
+void TreePath::pop_back() {
+  if (!more_.empty()) more_.pop_back();
+  if (--size_ == kFew && !more_.empty()) {
+    std::copy(more_.begin(), more_.end(), few_);
+    more_.clear();
+  }
+}
+
+void TreePath::set_back(int child) { (more_.empty() ? few_[size_ - 1] : more_.back()) = child; }
+
+auto TreeIndex::place(RealisationId what) const -> const RealisationPlace* {
+  const auto it = std::lower_bound(places.begin(), places.end(), what, [](const auto& p, RealisationId id) { return p.first < id; });
+  return it == places.end() || it->first != what ? nullptr : &it->second;
 }
 
 auto at_path(const TreeRef& root, const TreePath& path) -> const TreeNode* {
@@ -140,10 +179,9 @@ auto TreeIndexSlot::get(const TreeNode& root) const -> const TreeIndex& {
 TreeIndexSlot::~TreeIndexSlot() { delete index_.load(std::memory_order_acquire); }
 
 auto find_loop(const TreeRef& root, const SymbolRef& id) -> std::optional<Located> {
-  const auto& loops = index_of(root).loops;
-  const auto it = loops.find(id.get());
-  if (it == loops.end()) return {};
-  return it->second;
+  const auto* loop = index_of(root).loops.find(id.get());
+  if (!loop) return {};
+  return loop->at;
 }
 
 auto stage_leaves(const TreeRef& root) -> const std::vector<Located>& { return index_of(root).leaves; }

@@ -1,17 +1,16 @@
 #pragma once
 /// The tree of loops: an immutable value. A step rebuilds the path it edits and shares everything else.
 
+#include <algorithm>
 #include <atomic>
-#include <map>
 #include <string>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "drawloom/analysis/form.h"
 #include "drawloom/nest/graph.h"
+#include "drawloom/nest/symbol_map.h"
 #include "drawloom/steps/step.h"
 
 namespace drawloom {
@@ -79,6 +78,7 @@ struct Clip {
   Form limit;
   int dim;     ///< the StageDim it came from
   Tail tail;
+  Form factor;              ///< of the split: where it divides the limit, nothing is cut off (settle_clips)
   bool from_cover = false;  ///< not a split: the loop runs over the constant cover, the limit is the need
   Loc loc;
 };
@@ -160,8 +160,30 @@ auto tree_node(T data, std::vector<TreeRef> children = {}) -> TreeRef {
 /// A position: the list inside a loop, named by the loop's id; null is the root list.
 using Site = SymbolRef;
 
-/// Child indices from the root.
-using TreePath = std::vector<int>;
+/// Child indices from the root. Short ones, which is nearly all, need no memory of their own.
+class TreePath {
+ public:
+  TreePath() = default;
+  TreePath(const int* first, const int* last) {
+    for (; first != last; ++first) push_back(*first);
+  }
+  auto begin() const -> const int* { return more_.empty() ? few_ : more_.data(); }
+  auto end() const -> const int* { return begin() + size_; }
+  auto size() const -> size_t { return size_; }
+  auto empty() const -> bool { return size_ == 0; }
+  auto operator[](size_t i) const -> int { return begin()[i]; }
+  auto back() const -> int { return end()[-1]; }
+  void push_back(int child);
+  void pop_back();
+  void set_back(int child);
+  friend auto operator==(const TreePath& a, const TreePath& b) -> bool { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+
+ private:
+  static constexpr size_t kFew = 14;
+  int few_[kFew] = {};
+  uint32_t size_ = 0;
+  std::vector<int> more_;
+};
 struct Located {
   TreePath path;
   const TreeNode* node;
@@ -177,19 +199,25 @@ struct RealisationPlace {
 /// Everything in a tree by name, made in one walk when first asked for and kept with the root.
 struct TreeIndex {
   std::vector<Located> leaves, stores;  ///< in program order
-  std::vector<RealisationId> realisations;
-  std::map<RealisationId, RealisationPlace> places;
-  std::unordered_map<const Symbol*, Located> loops;
-  /// Loops between the store and the compute place of something that need not start whole.
-  std::unordered_set<const Symbol*> warm_loops;
-  /// Clips by the innermost of their loops, where that loop belongs to one stage only: they hold inside it.
-  std::unordered_map<const Symbol*, std::vector<const Clip*>> clips;
+  std::vector<RealisationId> realisations;  ///< in program order of their first stage
+  std::vector<std::pair<RealisationId, RealisationPlace>> places;  ///< sorted
+  struct Loop {
+    Located at;
+    /// Between the store and the compute place of something that need not start whole.
+    bool may_warm_up = false;
+    int stages = 0;  ///< that name it
+    /// Clips whose innermost loop this is, where it belongs to one stage only: they hold inside it.
+    std::vector<const Clip*> clips;
+  };
+  SymbolMap<Loop> loops;
   struct RegionSymbol {
     const StageLeaf* leaf;
     size_t dim;
     bool is_base;
   };
-  std::unordered_map<const Symbol*, RegionSymbol> region_symbols;  ///< base and whole of every stage
+  SymbolMap<RegionSymbol> region_symbols;  ///< base and whole of every stage
+
+  auto place(RealisationId what) const -> const RealisationPlace*;  ///< null: not in the tree
 };
 inline auto index_of(const TreeRef& root) -> const TreeIndex& { return root->index.get(*root); }
 
