@@ -75,6 +75,34 @@ auto identity(std::string_view dim, int64_t extent, std::string_view to) -> Layo
   return LayoutBuilder().from(dim).map(dim, extent, {{std::string(to.empty() ? dim : to), 1}}).build();
 }
 
+auto identity(const std::vector<Dim>& dims) -> Layout {
+  Draft draft;
+  for (const auto& dim : dims) {
+    const int from = draft.from_dim(dim.name), to = draft.to_dim(dim.name);
+    for (const auto& digit : dim.digits) {
+      draft.add_from({from, digit.extent, digit.stride}, {draft.add_to({to, digit.extent, digit.stride})});
+    }
+  }
+  return draft.finish().value();
+}
+
+auto at_zero(const Layout& layout, std::string_view dim) -> Layout {
+  const Draft before(layout);
+  Draft out;
+  out.to_dims = before.to_dims, out.to = before.to;
+  for (const auto& name : before.from_dims) {
+    if (name != dim) out.from_dim(name);
+  }
+  for (size_t i = 0; i < before.from.size(); ++i) {
+    auto place = before.from[i];
+    const auto& name = before.from_dims[static_cast<size_t>(place.dim)];
+    if (name == dim) continue;
+    place.dim = out.from_dim(name);
+    out.add_from(place, before.feeds[i]);
+  }
+  return out.finish().value();
+}
+
 auto packed(const std::vector<std::pair<std::string, int64_t>>& extents, std::string_view to, int64_t unit) -> Layout {
   LayoutBuilder builder;
   builder.to(to);

@@ -146,6 +146,8 @@ class LayoutBuilder {
 
 /// Every value of `dim` to the same value of the Dim `to` (default: same name).
 auto identity(std::string_view dim, int64_t extent, std::string_view to = {}) -> Layout;
+/// Every point of `dims`, gaps and all, to itself.
+auto identity(const std::vector<Dim>& dims) -> Layout;
 /// Coordinates one after the other, the first fastest, into `to` by steps of `unit`: `{{"col", 32}, {"row", 34}}` into
 /// `byte` with unit 4 is a row-major f32 tile.
 auto packed(const std::vector<std::pair<std::string, int64_t>>& extents, std::string_view to, int64_t unit) -> Layout;
@@ -173,6 +175,9 @@ auto repeat(const Layout& layout, std::string_view from, int64_t extent, std::st
 
 /// The same map with other names; a name not mentioned stays. `{{"row", "m"}}`. The Dims keep their order.
 auto rename(const Layout& layout, const std::vector<std::pair<std::string, std::string>>& names) -> Layout;
+
+/// The part of the map where input Dim `dim` is 0, without that Dim.
+auto at_zero(const Layout& layout, std::string_view dim) -> Layout;
 
 /// The same map with its Dims in this order; Dims not named follow in theirs, names it lacks become Dims of extent 1.
 auto arrange(const Layout& layout, const std::vector<std::string>& from, const std::vector<std::string>& to) -> Layout;
