@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "drawloom/nest/cone.h"
 #include "drawloom/nest/region_box.h"
 
 // Ordered dimensions. A Func that reads itself at smaller t is a slide whose producer is the Func itself: what step t needs
@@ -16,14 +17,14 @@
 namespace drawloom {
 namespace {
 
-struct Cone {
-  std::vector<int64_t> lo, hi;  ///< per dimension, per unit of distance; 0 for the ordered one
-  int64_t reach = 1;            ///< largest self distance
-};
-
 auto floor_ratio(int64_t a, int64_t b) -> int64_t { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
-/// Nothing where a self access is not at a constant offset.
+auto widened(const RegionDim& r, const Form& distance, int64_t lo, int64_t hi) -> RegionDim {
+  return {r.lo + Form(lo) * distance, r.hi + Form(hi) * distance, r.free_hi + Form(hi) * distance, r.cover + Form(hi - lo) * distance};
+}
+
+}  // namespace
+
 auto cone_of(const GraphFunc& f) -> std::optional<Cone> {
   const auto t = static_cast<size_t>(f.def->ordered_dim);
   Cone cone;
@@ -48,12 +49,6 @@ auto cone_of(const GraphFunc& f) -> std::optional<Cone> {
   return cone;
 }
 
-auto widened(const RegionDim& r, const Form& distance, int64_t lo, int64_t hi) -> RegionDim {
-  return {r.lo + Form(lo) * distance, r.hi + Form(hi) * distance, r.free_hi + Form(hi) * distance, r.cover + Form(hi - lo) * distance};
-}
-
-}  // namespace
-
 void order_region(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts) {
   const auto& f = nest.func(what);
   const auto cone = cone_of(f);
@@ -62,6 +57,7 @@ void order_region(const Nest& nest, RealisationId what, const RealisationPlace& 
   const auto& leaf = *place.leaves.front().node->as<StageLeaf>();
   const Form first = to_form(f.def->ordered_first);
   const Form last = facts.need.dims[t].hi;
+  const Form asked = facts.need.dims[t].cover;
 
   const auto over = [&](Region& r, const Form& step) {
     const RegionDim need_t = r.dims[t];
@@ -82,7 +78,9 @@ void order_region(const Nest& nest, RealisationId what, const RealisationPlace& 
   over(facts.computed, value);
   over(facts.stored, first);
   facts.slides = {slide};
-  facts.window[t] = cone->reach + 1;
+  // All steps run before anybody reads: those that are read stay, and while a step runs, those that it reads.
+  const auto kept = asked.as_constant();
+  facts.window[t] = kept ? std::optional<int64_t>(std::max(*kept, cone->reach + 1)) : std::nullopt;
 }
 
 }  // namespace drawloom

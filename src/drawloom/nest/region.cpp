@@ -154,14 +154,30 @@ auto cover_of(const Form& extent, const Facts& facts) -> Form {
   return extent;
 }
 
+namespace {
+
+/// Last iteration of a loop that its clips let through. Inside them the clamps of a region are gone, because they hold there: outside they come
+/// back with the last iteration.
+auto last_clipped(const Nest& nest, const LoopNode& loop, Form last, QueryCache& cache) -> Form {
+  for (const auto* c : index_of(nest.tree).loops.find(loop.id.get())->clips) {
+    const Form rest = substitute(c->index, [&](const SymbolRef& s) { return s == loop.id ? std::optional(Form(0)) : std::nullopt; });
+    if (c->index - rest == Form(loop.id)) last = min(last, resolve(nest, c->limit, cache) - 1 - rest);
+  }
+  return last;
+}
+
+}  // namespace
+
 auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops, const WarmLoop& warm,
-                QueryCache& cache) -> FormRange {
+                QueryCache& cache, Tails tails) -> FormRange {
   FormRange out = range;
   for (auto it = loops.rbegin(); it != loops.rend(); ++it) {
     const auto& loop = **it;
     const bool used = uses_symbol(out.lo, loop.id.get()) || uses_symbol(out.hi, loop.id.get());
     if (!used) continue;
-    const Interval<Form> all{Form(loop.id == warm.loop ? -warm.iterations : 0), resolve(nest, loop.extent, cache) - 1};
+    const Form last = resolve(nest, loop.extent, cache) - 1;
+    const Interval<Form> all{Form(loop.id == warm.loop ? -warm.iterations : 0),
+                             tails == Tails::clamp ? last_clipped(nest, loop, last, cache) : last};
     const auto lo = interval_with(out.lo, loop.id, all).lo, hi = interval_with(out.hi, loop.id, all).hi;
     DRAWLOOM_CHECK(lo && hi, "a region has no bound along {}", loop.id->name);
     out = {*lo, *hi};
@@ -217,8 +233,8 @@ class BoxQuery {
       if (all_own_inside) {
         const auto sites = below({around.begin(), around.begin() + static_cast<std::ptrdiff_t>(first_own)}, outer_);
         const WarmLoop warm{facts.compute_site, facts.warm_iterations};
-        const FormRange need = over_loops(nest_, {r.lo, r.hi}, sites, warm, cache_);
-        const FormRange free = over_loops(nest_, {r.lo, r.free_hi}, sites, warm, cache_);
+        const FormRange need = over_loops(nest_, {r.lo, r.hi}, sites, warm, cache_, Tails::clamp);
+        const FormRange free = over_loops(nest_, {r.lo, r.free_hi}, sites, warm, cache_, Tails::ignore);
         r.lo = need.lo, r.hi = need.hi, r.free_hi = free.hi;
       } else {
         fix_outer_loops(leaf, d, moving, r);
@@ -242,7 +258,7 @@ class BoxQuery {
     }();
     if (!any_fixed) return;
     const Form value = resolve(nest_, rel, cache_) + r.lo;
-    const FormRange free = over_loops(nest_, {value, value}, moving, {}, cache_);
+    const FormRange free = over_loops(nest_, {value, value}, moving, {}, cache_, Tails::ignore);
     r = {free.lo, has_clip(leaf, d) && !DRAWLOOM_FAULT(clamp_dropped_in_need) ? min(free.hi, r.hi) : free.hi, free.hi, Form(0)};
   }
 

@@ -22,8 +22,10 @@ struct WarmLoop {
   Site loop;
   int64_t iterations = 0;
 };
+/// What the clips of a loop do to its last iteration: bound it, or nothing.
+enum class Tails : uint8_t { clamp, ignore };
 auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops, const WarmLoop& warm,
-                QueryCache& cache) -> FormRange;
+                QueryCache& cache, Tails tails) -> FormRange;
 /// f with every choice on `condition` decided.
 auto decide(const Form& f, const Cond& condition, bool yes) -> Form;
 /// Some realisation may keep elements across iterations of the loop, so that it may get warm-up iterations before 0.

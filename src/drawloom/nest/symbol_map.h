@@ -15,10 +15,11 @@ template <typename V>
 class SymbolMap {
  public:
   auto find(const Symbol* s) const -> const V* {
-    if (slots_.empty()) return nullptr;
-    const int at = slots_[slot_of(s)];
+    const int at = number(s);
     return at < 0 ? nullptr : &entries_[static_cast<size_t>(at)].second;
   }
+  /// Its position in `entries()`, or -1.
+  auto number(const Symbol* s) const -> int { return slots_.empty() ? -1 : slots_[slot_of(s)]; }
   auto find(const Symbol* s) -> V* { return const_cast<V*>(std::as_const(*this).find(s)); }
 
   /// The value of s, made from `v` if it has none.
@@ -32,6 +33,10 @@ class SymbolMap {
     return entries_[static_cast<size_t>(at)].second;
   }
 
+  void reserve(size_t n) {
+    entries_.reserve(n);
+    while (slots_.size() < n * 2) grow();
+  }
   auto entries() const -> const std::vector<std::pair<const Symbol*, V>>& { return entries_; }
 
  private:

@@ -144,7 +144,7 @@ void TreePath::pop_back() {
 void TreePath::set_back(int child) { (more_.empty() ? few_[size_ - 1] : more_.back()) = child; }
 
 auto TreeIndex::place(RealisationId what) const -> const RealisationPlace* {
-  const auto it = std::lower_bound(places.begin(), places.end(), what, [](const auto& p, RealisationId id) { return p.first < id; });
+  const auto it = place_at(what);
   return it == places.end() || it->first != what ? nullptr : &it->second;
 }
 

@@ -218,6 +218,7 @@ struct TreeIndex {
   SymbolMap<RegionSymbol> region_symbols;  ///< base and whole of every stage
 
   auto place(RealisationId what) const -> const RealisationPlace*;  ///< null: not in the tree
+  auto place_at(RealisationId what) const { return std::lower_bound(places.begin(), places.end(), what, [](const auto& p, RealisationId id) { return p.first < id; }); }
 };
 inline auto index_of(const TreeRef& root) -> const TreeIndex& { return root->index.get(*root); }
 
