@@ -119,8 +119,8 @@ TEST_CASE("accesses that are none are refused") {
 
 TEST_CASE("rank and counting agree on random accesses") {
   CounterRandom random(7);
-  int certified = 0, conflicts = 0;
-  for (int k = 0; k < 3000; ++k) {
+  int conflicts = 0;
+  for (int k = 0; k < 800; ++k) {
     const int64_t width = int64_t{1} << random.uniform(0, 4);
     LayoutBuilder builder;
     builder.to("byte");
@@ -135,7 +135,6 @@ TEST_CASE("rank and counting agree on random accesses") {
     const auto access = builder.build();
     const auto banks = bank_conflicts(access, width).value();
     REQUIRE(banks.certificate);
-    ++certified;
     REQUIRE(banks.certificate->degree() == banks.worst);
     REQUIRE(banks.wavefronts == banks.phases * banks.worst);
     conflicts += banks.worst > 1;
@@ -152,8 +151,7 @@ TEST_CASE("rank and counting agree on random accesses") {
     for (const auto& [bank, set] : words) most = std::max(most, set.size());
     REQUIRE(static_cast<int64_t>(most) == banks.worst);
   }
-  CHECK(certified == 3000);
-  CHECK(conflicts > 500);
+  CHECK(conflicts > 200);
 }
 
 TEST_CASE("vectors are the registers that run through contiguous bytes") {

@@ -114,22 +114,22 @@ TEST_CASE("text with mistakes is refused where the mistake is") {
 TEST_CASE("injective and onto agree with counting") {
   CounterRandom random(2);
   int injective = 0, onto = 0;
-  for (int k = 0; k < 1000; ++k) {
+  for (int k = 0; k < 500; ++k) {
     const auto layout = random_layout(random, {"a", "b"}, {"x", "y"});
     const auto images = image_size(layout);
     REQUIRE(layout.is_injective() == (images == point_count(layout.from())));
     REQUIRE(layout.is_onto() == (images == point_count(layout.to())));
     injective += layout.is_injective(), onto += layout.is_onto();
   }
-  CHECK(injective > 200);
-  CHECK(injective < 900);
-  CHECK(onto > 200);
+  CHECK(injective > 100);
+  CHECK(injective < 450);
+  CHECK(onto > 100);
 }
 
 TEST_CASE("compose equals doing one after the other") {
   CounterRandom random(3);
   int defined = 0, answered = 0;
-  for (int k = 0; k < 4000; ++k) {
+  for (int k = 0; k < 1500; ++k) {
     RandomShape shape;
     shape.percent_gaps = 5;
     const auto first = random_layout(random, {"a", "b"}, {"x", "y"}, shape);
@@ -149,7 +149,7 @@ TEST_CASE("compose equals doing one after the other") {
     REQUIRE(table(*both) == expected);
   }
   // The rest are maps whose digits do not line up: 3 values of one digit spread over two bits of the other.
-  CHECK(answered > 1000);
+  CHECK(answered > 300);
   CHECK(answered > defined / 2);
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("compose cuts wide digits where the other map asks for it") {
 TEST_CASE("the inverse leads back, and picks one of the replicas") {
   CounterRandom random(5);
   int injective = 0;
-  for (int k = 0; k < 1500; ++k) {
+  for (int k = 0; k < 500; ++k) {
     const auto layout = random_layout(random, {"a", "b"}, {"x", "y"});
     const auto back = invert(layout);
     for (const auto& [point, image] : table(layout)) {
@@ -197,15 +197,14 @@ TEST_CASE("the inverse leads back, and picks one of the replicas") {
       REQUIRE(invert(back) == layout);
     }
   }
-  CHECK(injective > 100);
+  CHECK(injective > 30);
 }
 
 TEST_CASE("product puts copies above, divide takes them away") {
   CounterRandom random(6);
   RandomShape shape;
   shape.max_digits = 4;
-  int cases = 0;
-  for (int k = 0; k < 1000; ++k) {
+  for (int k = 0; k < 300; ++k) {
     const auto tile = random_layout(random, {"a", "b"}, {"x", "y"}, shape);
     const auto outer = random_layout(random, {"a", "b"}, {"x", "y"}, shape);
     const auto whole = product(tile, outer);
@@ -223,9 +222,7 @@ TEST_CASE("product puts copies above, divide takes them away") {
     const auto quotient = divide(*whole, tile);
     REQUIRE(quotient.ok());
     REQUIRE(same_map(*quotient, outer));
-    ++cases;
   }
-  CHECK(cases == 1000);
 }
 
 TEST_CASE("22 copies of an 8-column core are the 176-column accumulator") {

@@ -1,0 +1,88 @@
+#pragma once
+/// Fast judging of candidate layouts of one tile. Internal to synthesis.
+
+#include "drawloom/layout/f2.h"
+#include "drawloom/layout/synthesize.h"
+
+namespace drawloom {
+
+/// A digit of a tile's coordinate.
+struct TileDigit {
+  std::string coord;
+  int64_t extent, step;  ///< `step`: worth in the coordinate
+};
+
+/// All digits of a tile: bits, then the odd rest, per coordinate.
+auto tile_digits(const SharedTile& tile) -> std::vector<TileDigit>;
+
+/// Where each tile digit lies: byte = (sum of value * stride) ^ (XOR of `xored` of the bits that are set).
+struct Candidate {
+  std::vector<int64_t> stride;
+  std::vector<uint32_t> xored;
+  auto layout(const std::vector<TileDigit>& digits) const -> Layout;
+};
+
+/// Digits one after the other in `order`, without gaps. `order[0]` is the lowest.
+auto in_order(const std::vector<TileDigit>& digits, const std::vector<int>& order, int64_t element_bytes) -> Candidate;
+
+class Judge {
+ public:
+  /// `low`: the tile digits that hold the elements of the widest access. Refused: an access that cannot have its width.
+  static auto make(const SharedTile& tile, const std::vector<SharedAccess>& accesses, const std::vector<int>& low)
+      -> Maybe<Judge>;
+  auto digits() const -> const std::vector<TileDigit>& { return digits_; }
+  /// Wavefronts beyond one a phase, over all accesses.
+  auto excess(const Candidate& candidate) const -> int64_t;
+  /// Whether ranks decide for layouts with power-of-two strides.
+  auto is_linear() const -> bool { return linear_; }
+
+ private:
+  struct Access {
+    int64_t width, phases;
+    /// Per lane bit of a phase the tile bits it moves; used where `linear`.
+    std::vector<BitVector> lane_bits;
+    bool linear;
+    /// Digit values of each lane's address, phase by phase; all digits of a lane together.
+    std::vector<int64_t> values;
+    int64_t lanes;
+  };
+  auto add(const SharedTile& tile, const SharedAccess& access, const Layout& base) -> std::optional<Refusal>;
+  auto by_rank(const Access& access, const Candidate& candidate) const -> std::optional<int64_t>;
+  auto by_count(const Access& access, const Candidate& candidate) const -> int64_t;
+
+  std::vector<TileDigit> digits_;
+  std::vector<Access> accesses_;
+  bool linear_ = true;
+};
+
+/// A layout found, before it is certified.
+struct Found {
+  Candidate candidate;
+  int64_t excess, bytes, complexity;
+  std::string how;
+  std::optional<TensorMap> tensor_map;
+};
+
+struct Search {
+  std::optional<Found> best;
+  int64_t tried = 0;
+  bool is_exhaustive = true;
+
+  /// Counts a layout judged; whether it is better than the best so far.
+  auto would_take(int64_t excess, int64_t bytes, int64_t complexity) -> bool {
+    ++tried;
+    if (!best || excess != best->excess) return !best || excess < best->excess;
+    return bytes != best->bytes ? bytes < best->bytes : complexity < best->complexity;
+  }
+  void offer(Found found) {
+    if (would_take(found.excess, found.bytes, found.complexity)) best = std::move(found);
+  }
+  auto is_done() const -> bool { return best && best->excess == 0; }
+};
+
+/// The families, each from simple to complicated. Internal.
+void search_free(const Judge& judge, const SharedTile& tile, const std::vector<int>& low, int64_t max_width,
+                 const SharedRules& rules, Search& search);
+void search_tensor_maps(const Judge& judge, const SharedTile& tile, int64_t max_width, Search& search);
+
+}  // namespace drawloom
