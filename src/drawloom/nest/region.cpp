@@ -72,6 +72,13 @@ auto loops_to(const Nest& nest, const Site& site) -> std::vector<const LoopNode*
   return loops;
 }
 
+/// Clips that hold inside the loop.
+static auto clips_of(const Nest& nest, const SymbolRef& loop) -> const std::vector<const Clip*>& {
+  static const std::vector<const Clip*> none;
+  const auto* found = index_of(nest.tree).regions().clips.find(loop.get());
+  return found ? *found : none;
+}
+
 // ---- resolving
 
 auto resolve(const Nest& nest, const Form& f, QueryCache& cache) -> Form {
@@ -80,7 +87,7 @@ auto resolve(const Nest& nest, const Form& f, QueryCache& cache) -> Form {
   if (!any) return f;
   return substitute(f, [&](const SymbolRef& s) -> std::optional<Form> {
     if (s->kind != SymbolKind::Let) return {};
-    const auto* known = index_of(nest.tree).region_symbols.find(s.get());
+    const auto* known = index_of(nest.tree).regions().symbols.find(s.get());
     if (!known) return {};
     const RegionDim r = stage_dim_range(nest, *known->leaf, known->dim, cache);
     return known->is_base ? r.lo : r.extent();
@@ -159,7 +166,7 @@ namespace {
 /// Last iteration of a loop that its clips let through. Inside them the clamps of a region are gone, because they hold there: outside they come
 /// back with the last iteration.
 auto last_clipped(const Nest& nest, const LoopNode& loop, Form last, QueryCache& cache) -> Form {
-  for (const auto* c : index_of(nest.tree).loops.find(loop.id.get())->clips) {
+  for (const auto* c : clips_of(nest, loop.id)) {
     const Form rest = substitute(c->index, [&](const SymbolRef& s) { return s == loop.id ? std::optional(Form(0)) : std::nullopt; });
     if (c->index - rest == Form(loop.id)) last = min(last, resolve(nest, c->limit, cache) - 1 - rest);
   }
@@ -511,7 +518,7 @@ auto facts_at(const Nest& nest, const Site& site, QueryCache& cache) -> Facts {
   for (const auto* loop : loops_to(nest, site)) {
     const Form last = resolve(nest, loop->extent, cache) - 1;
     facts = may_warm_up(nest, loop->id) ? facts.with(Cond::less_equal(Form(loop->id), last)) : facts.with_range(loop->id, Form(0), last);
-    for (const auto* c : index_of(nest.tree).loops.find(loop->id.get())->clips)
+    for (const auto* c : clips_of(nest, loop->id))
       facts = facts.with(Cond::nonnegative(resolve(nest, c->limit, cache) - 1 - c->index));
   }
   return facts;

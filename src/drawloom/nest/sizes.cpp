@@ -43,9 +43,10 @@ class SizePass {
 
   void run() {
     loops_.resize(index_.loops.entries().size());
-    for (const auto& at : index_.leaves) add_leaf(at);
-    find_readers();
     realisations_.resize(index_.places.size());
+    add_leaves();
+    find_readers();
+    out_.dims_.reserve(realisations_.size() * 16);
     for (size_t r = 0; r < realisations_.size(); ++r) locate(r);
     for (size_t r = realisations_.size(); r-- > 0;) find(r);
     publish();
@@ -60,22 +61,24 @@ class SizePass {
   struct Leaf {
     const StageLeaf* leaf;
     size_t realisation;
-    std::vector<int> around;  ///< numbers of the loops around it, outermost first
+    std::span<const int> around;  ///< numbers of the loops around it, outermost first
+    int next = kNone;             ///< the next stage of the realisation
     auto own() const -> size_t { return around.size() - leaf->loops.size(); }  ///< its own are those from here on
   };
   struct Known {
     int site;
     Back back;
     size_t dims;
+    int before;  ///< of the same realisation
   };
   struct Realisation {
     const GraphFunc* func = nullptr;
-    std::vector<int> leaves;        ///< numbers
-    std::vector<int> to_compute;    ///< loops around the compute place
+    int first_leaf = kNone, last_leaf = kNone;
+    std::span<const int> to_compute;  ///< loops around the compute place
     size_t to_store = 0;            ///< how many of them are around the store place
     size_t need = 0, computed = 0, stored = 0;
     std::array<int, kMaxRank> slid_by{};  ///< per dimension the loop whose last iteration left elements, or kNone
-    std::vector<Known> known;
+    int known = kNone;              ///< the last entry of known_
     int64_t runs = 1;
     auto rank() const -> size_t { return func->def->args.size(); }
     auto compute_site() const -> int { return to_compute.empty() ? kRoot : to_compute.back(); }
@@ -86,16 +89,27 @@ class SizePass {
 
   auto number_of(RealisationId what) const -> size_t { return static_cast<size_t>(index_.place_at(what) - index_.places.begin()); }
 
-  void add_leaf(const Located& at) {
-    Leaf l{at.node->as<StageLeaf>(), 0, {}};
-    l.around.reserve(8);
-    const TreeNode* n = nest_.tree.get();
-    for (const int i : at.path) {
-      n = n->children[static_cast<size_t>(i)].get();
-      if (const auto* loop = n->as<LoopNode>()) l.around.push_back(index_.loops.number(loop->id.get()));
+  void add_leaves() {
+    const auto& loops = index_.loops.entries();
+    leaves_.resize(index_.leaves.size());
+    std::vector<size_t> ends(leaves_.size());
+    around_.reserve(leaves_.size() * 6);
+    for (size_t i = 0; i < leaves_.size(); ++i) {
+      const size_t first = around_.size();
+      for (int l = index_.leaf_loops[i]; l >= 0; l = loops[static_cast<size_t>(l)].second.outer) around_.push_back(l);
+      std::reverse(around_.begin() + static_cast<ptrdiff_t>(first), around_.end());
+      ends[i] = around_.size();
     }
-    l.realisation = number_of(l.leaf->what);
-    leaves_.push_back(std::move(l));
+    for (size_t i = 0; i < leaves_.size(); ++i) {
+      const size_t first = i == 0 ? 0 : ends[i - 1];
+      Leaf& l = leaves_[i];
+      l.leaf = index_.leaves[i].node->as<StageLeaf>();
+      l.around = std::span<const int>(around_.data() + first, ends[i] - first);
+      l.realisation = number_of(l.leaf->what);
+      auto& r = realisations_[l.realisation];
+      (r.first_leaf == kNone ? r.first_leaf : leaves_[static_cast<size_t>(r.last_leaf)].next) = static_cast<int>(i);
+      r.last_leaf = static_cast<int>(i);
+    }
   }
 
   void locate(size_t r) {
@@ -104,10 +118,8 @@ class SizePass {
     out.func = &nest_.func(id);
     DRAWLOOM_CHECK(out.rank() <= kMaxRank, "{} has more than {} dimensions", out.func->name(), kMaxRank);
     out.slid_by.fill(kNone);
-    for (size_t i = 0; i < leaves_.size(); ++i)
-      if (leaves_[i].realisation == r) out.leaves.push_back(static_cast<int>(i));
-    const Leaf& first = leaves_[static_cast<size_t>(out.leaves.front())];
-    out.to_compute.assign(first.around.begin(), first.around.begin() + static_cast<ptrdiff_t>(first.own()));
+    const Leaf& first = leaves_[static_cast<size_t>(out.first_leaf)];
+    out.to_compute = first.around.first(first.own());
     out.to_store = place.store ? loops_on(place.store->path) : out.to_compute.size();
   }
 
@@ -122,11 +134,15 @@ class SizePass {
   }
 
   void find_readers() {
-    readers_.resize(nest_.graph->funcs.size());
-    for (size_t i = 0; i < leaves_.size(); ++i) {
+    readers_of_.assign(nest_.graph->funcs.size(), kNone);
+    for (size_t i = leaves_.size(); i-- > 0;) {
       const auto& leaf = *leaves_[i].leaf;
-      for (const auto& a : nest_.func(leaf.what).reads[static_cast<size_t>(leaf.stage)])
-        if (a.func >= 0) readers_[static_cast<size_t>(a.func)].push_back({static_cast<int>(i), &a});
+      for (const auto& a : nest_.func(leaf.what).reads[static_cast<size_t>(leaf.stage)]) {
+        if (a.func < 0) continue;
+        int& first = readers_of_[static_cast<size_t>(a.func)];
+        readers_.push_back({static_cast<int>(i), &a, first});
+        first = static_cast<int>(readers_.size()) - 1;
+      }
     }
   }
 
@@ -140,13 +156,23 @@ class SizePass {
       return n < 0 ? 0 : loop_value(n, back);
     }
     if (s.kind == SymbolKind::Let) {
-      const auto* region = index_.region_symbols.find(&s);
-      if (!region) return 0;
-      const SizedDim d = dim_range(*region->leaf, region->dim);
-      return region->is_base ? d.lo : d.hi - d.lo + 1;
+      const auto region = region_symbol(s);
+      if (!region.leaf) return 0;
+      const SizedDim d = dim_range(*region.leaf, region.dim);
+      return region.is_base ? d.lo : d.hi - d.lo + 1;
     }
     const auto* v = runtime_.find(&s);
     return v ? *v : 0;
+  }
+
+  /// Mostly of the stage whose loops are looked at: only others need the index.
+  auto region_symbol(const Symbol& s) const -> RegionIndex::RegionSymbol {
+    for (size_t d = 0; leaf_ && d < leaf_->dims.size(); ++d) {
+      if (leaf_->dims[d].base.get() == &s) return {leaf_, d, true};
+      if (leaf_->dims[d].whole.get() == &s) return {leaf_, d, false};
+    }
+    const auto* found = index_.regions().symbols.find(&s);
+    return found ? *found : RegionIndex::RegionSymbol{nullptr, 0, false};
   }
 
   auto value(const Form& f, Back back = {}) const -> int64_t {
@@ -302,8 +328,10 @@ class SizePass {
   }
 
   auto need_at(size_t r, int site, Back back) -> size_t {
-    for (const auto& k : realisations_[r].known)
-      if (k.site == site && k.back == back) return k.dims;
+    for (int k = realisations_[r].known; k != kNone; k = known_[static_cast<size_t>(k)].before) {
+      const Known& known = known_[static_cast<size_t>(k)];
+      if (known.site == site && known.back == back) return known.dims;
+    }
     const auto& f = *realisations_[r].func;
     std::array<SizedDim, kMaxRank> need;
     if (f.is_output)
@@ -313,7 +341,8 @@ class SizePass {
     apply_decisions(f, need);
     const size_t at = new_dims(f.def->args.size());
     std::copy_n(need.begin(), f.def->args.size(), out_.dims_.begin() + static_cast<ptrdiff_t>(at));
-    realisations_[r].known.push_back({site, back, at});
+    known_.push_back({site, back, at, realisations_[r].known});
+    realisations_[r].known = static_cast<int>(known_.size()) - 1;
     return at;
   }
 
@@ -334,8 +363,9 @@ class SizePass {
   auto union_of_reads(size_t r, int site, Back back, std::array<SizedDim, kMaxRank>& need) -> bool {
     const auto& [id, place] = index_.places[r];
     bool any = false;
-    for (const auto& [number, access] : readers_[static_cast<size_t>(id.func)]) {
-      const Leaf& l = leaves_[static_cast<size_t>(number)];
+    for (int i = readers_of_[static_cast<size_t>(id.func)]; i != kNone; i = readers_[static_cast<size_t>(i)].next) {
+      const auto* access = readers_[static_cast<size_t>(i)].access;
+      const Leaf& l = leaves_[static_cast<size_t>(readers_[static_cast<size_t>(i)].leaf)];
       if (l.leaf->what == id) continue;
       const auto outer = below(l, site);
       if (!outer) continue;
@@ -362,7 +392,7 @@ class SizePass {
   /// What the updates write or read at subscripts other than their own pure dimensions.
   void add_update_needs(size_t r, Back back, std::array<SizedDim, kMaxRank>& need) {
     const auto& f = *realisations_[r].func;
-    for (const int number : realisations_[r].leaves) {
+    for (int number = realisations_[r].first_leaf; number != kNone; number = leaves_[static_cast<size_t>(number)].next) {
       const auto& leaf = *leaves_[static_cast<size_t>(number)].leaf;
       if (leaf.stage == 0) continue;
       Box box;
@@ -406,7 +436,7 @@ class SizePass {
     me.stored = me.to_store == me.to_compute.size() ? me.need : need_at(r, me.store_site(), {});
     me.computed = new_dims(me.rank());
     for (size_t d = 0; d < me.rank(); ++d) out_.dims_[me.computed + d] = out_.dims_[me.need + d];
-    if (me.to_store != me.to_compute.size()) find_slides(r);
+    if (me.to_store != me.to_compute.size() && me.func->self_accesses[0].empty()) find_slides(r);
     find_loops(r);
     for (const int l : me.to_compute) me.runs = saturating_times(me.runs, std::max<int64_t>(loops_[static_cast<size_t>(l)].extent, 0));
   }
@@ -476,11 +506,12 @@ class SizePass {
     }
     const std::vector<SizedDim> widest(out_.dims_.begin() + static_cast<ptrdiff_t>(me.computed),
                                        out_.dims_.begin() + static_cast<ptrdiff_t>(me.computed + (cone ? me.rank() : 0)));
-    for (const int number : me.leaves) {
+    for (int number = me.first_leaf; number != kNone; number = leaves_[static_cast<size_t>(number)].next) {
       const Leaf& l = leaves_[static_cast<size_t>(number)];
+      leaf_ = l.leaf;
       for (size_t i = l.own(); i < l.around.size(); ++i) {
         auto& loop = loops_[static_cast<size_t>(l.around[i])];
-        loop.extent = value(index_.loops.entries()[static_cast<size_t>(l.around[i])].second.at.node->as<LoopNode>()->extent);
+        loop.extent = value(index_.loops.entries()[static_cast<size_t>(l.around[i])].second.node->as<LoopNode>()->extent);
         loop.value = loop.extent < 1 ? 0 : loop.extent / 2;
         if (cone && l.leaf->stage == 0) narrow(r, l, *cone, widest);
       }
@@ -536,7 +567,7 @@ class SizePass {
     out_.stages_.reserve(leaves_.size());
     for (const auto& l : leaves_) out_.stages_.push_back({l.leaf->what, l.leaf->stage, points_of(l)});
     out_.at_.reserve(loops_.size());
-    for (size_t i = 0; i < loops_.size(); ++i) out_.at_.insert(index_.loops.entries()[i].first, loops_[i].value);
+    for (const Loop& l : loops_) out_.at_.push_back(l.value);
   }
 
   const Nest& nest_;
@@ -548,17 +579,22 @@ class SizePass {
   struct Reader {
     int leaf;
     const AccessSummary* access;
+    int next;  ///< of the same Func
   };
-  std::vector<std::vector<Reader>> readers_;  ///< by Func
+  std::vector<int> around_;
+  std::vector<Reader> readers_;
+  std::vector<int> readers_of_;  ///< the first reader of a Func
+  std::vector<Known> known_;
+  const StageLeaf* leaf_ = nullptr;           ///< whose loops are looked at
   bool goes_back_ = false;                    ///< of moved_dims
   std::vector<Realisation> realisations_;     ///< as in TreeIndex::places: producers before consumers
 };
 
-NestSizes::NestSizes(const Nest& closed, const Values& runtime) { SizePass(closed, runtime, *this).run(); }
+NestSizes::NestSizes(const Nest& closed, const Values& runtime) : tree_(closed.tree) { SizePass(closed, runtime, *this).run(); }
 
 auto NestSizes::at(const Symbol* loop) const -> int64_t {
-  const auto* v = at_.find(loop);
-  return v ? *v : 0;
+  const int n = index_of(tree_).loops.number(loop);
+  return n < 0 ? 0 : at_[static_cast<size_t>(n)];
 }
 
 }  // namespace drawloom

@@ -33,11 +33,11 @@ struct SizedStage {
   int64_t points = 0;  ///< how often its body runs in the whole pipeline; saturates
 };
 
-/// A value; owns its numbers. Throws nothing; what does not fit int64 saturates.
+/// A value; owns its numbers. Counts that do not fit int64 saturate.
 class NestSizes {
  public:
   using Values = SymbolMap<int64_t>;
-  /// `closed`: see close_nest; must outlive this. `runtime`: values of the parameters and of the outputs' mins and extents; what is missing
+  /// `closed`: see close_nest. `runtime`: values of the parameters and of the outputs' mins and extents; what is missing
   /// counts as 0.
   NestSizes(const Nest& closed, const Values& runtime);
 
@@ -47,12 +47,16 @@ class NestSizes {
   /// The iteration at which a loop stands.
   auto at(const Symbol* loop) const -> int64_t;
 
+  NestSizes(const NestSizes&) = delete;
+  NestSizes(NestSizes&&) = default;
+
  private:
   friend class SizePass;
   std::vector<SizedRealisation> realisations_;
   std::vector<SizedStage> stages_;
   std::vector<SizedDim> dims_;
-  Values at_;
+  TreeRef tree_;
+  std::vector<int64_t> at_;  ///< by the loops of the tree's index
 };
 
 }  // namespace drawloom

@@ -27,80 +27,100 @@ void collect_nodes(const TreeRef& node, std::unordered_set<const TreeNode*>& out
 /// Fills an index in one walk.
 class Indexer {
  public:
-  auto build(const TreeNode& root) -> TreeIndex {
-    visit(root);
-    auto& places = index_.places;
+  void build(const TreeNode& root) {
+    visit(root, -1, 0, -1);
+    auto& places = out.places;
     std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (auto& [id, place] : places) {
       const auto& leaf = *place.leaves.front().node->as<StageLeaf>();
-      place.group = leaf.loops.empty() ? place.leaves.front().path : loop(leaf.loops.front().id).at.path;
+      place.group = leaf.loops.empty() ? place.leaves.front().path : out.path(*out.loops.find(leaf.loops.front().id.get()));
     }
-    for (const auto& s : index_.stores) add_store(root, s);
-    for (const auto& l : index_.leaves) add_clips(*l.node->as<StageLeaf>());
-    return std::move(index_);
+    for (const auto& s : out.stores) {
+      const auto it = out.place_at(s.node->as<StoreNode>()->what);
+      if (it != places.end() && it->first == s.node->as<StoreNode>()->what) places[static_cast<size_t>(it - places.begin())].second.store = s;
+    }
   }
 
+  TreeIndex out;
+
  private:
-  void visit(const TreeNode& n) {
-    if (const auto* l = n.as<LoopNode>()) index_.loops.insert(l->id.get(), {{path_, &n}, false, 0, {}});
-    if (const auto* leaf = n.as<StageLeaf>()) add_leaf(*leaf, {path_, &n});
-    if (n.as<StoreNode>()) index_.stores.push_back({path_, &n});
+  void visit(const TreeNode& n, int parent, int child, int outer) {
+    const int number = static_cast<int>(out.steps.size());
+    out.steps.push_back({parent, child});
+    if (const auto* l = n.as<LoopNode>()) {
+      out.loops.insert(l->id.get(), {&n, number, outer});
+      outer = out.loops.number(l->id.get());
+    }
+    if (const auto* leaf = n.as<StageLeaf>()) add_leaf(*leaf, {path_, &n}, outer);
+    if (n.as<StoreNode>()) out.stores.push_back({path_, &n});
     if (n.children.empty()) return;
     path_.push_back(0);
     for (size_t i = 0; i < n.children.size(); ++i) {
-      path_.set_back(static_cast<int>(i));
-      visit(*n.children[i]);
+      path_.set(path_.size() - 1, static_cast<int>(i));
+      visit(*n.children[i], number, static_cast<int>(i), outer);
     }
     path_.pop_back();
   }
 
-  auto loop(const SymbolRef& id) -> TreeIndex::Loop& { return *index_.loops.find(id.get()); }
-
   /// The place of a realisation; the stages of one mostly follow each other.
   auto place_for(RealisationId what) -> RealisationPlace& {
-    auto& places = index_.places;
+    auto& places = out.places;
     for (auto it = places.rbegin(); it != places.rend(); ++it)
       if (it->first == what) return it->second;
-    index_.realisations.push_back(what);
+    out.realisations.push_back(what);
     return places.emplace_back(what, RealisationPlace{}).second;
   }
 
-  void add_leaf(const StageLeaf& leaf, const Located& at) {
-    index_.leaves.push_back(at);
+  void add_leaf(const StageLeaf& leaf, const Located& at, int outer) {
+    out.leaves.push_back(at);
+    out.leaf_loops.push_back(outer);
     place_for(leaf.what).leaves.push_back(at);
-    for (const auto& l : leaf.loops) ++loop(l.id).stages;
-    for (size_t d = 0; d < leaf.dims.size(); ++d) {
-      index_.region_symbols.insert(leaf.dims[d].base.get(), {&leaf, d, true});
-      index_.region_symbols.insert(leaf.dims[d].whole.get(), {&leaf, d, false});
-    }
   }
 
-  void add_clips(const StageLeaf& leaf) {
+  TreePath path_;
+};
+
+class RegionIndexer {
+ public:
+  explicit RegionIndexer(const TreeIndex& index) : index_(index) {}
+
+  auto build() -> RegionIndex {
+    for (const auto& at : index_.leaves)
+      for (const auto& l : at.node->as<StageLeaf>()->loops) ++owners_.insert(l.id.get(), 0);
+    for (const auto& at : index_.leaves) add_leaf(*at.node->as<StageLeaf>());
+    for (const auto& at : index_.stores) add_store(at);
+    return std::move(out_);
+  }
+
+ private:
+  void add_leaf(const StageLeaf& leaf) {
+    for (size_t d = 0; d < leaf.dims.size(); ++d) {
+      out_.symbols.insert(leaf.dims[d].base.get(), {&leaf, d, true});
+      out_.symbols.insert(leaf.dims[d].whole.get(), {&leaf, d, false});
+    }
     for (const auto& c : leaf.clips)
       for (auto it = leaf.loops.rbegin(); it != leaf.loops.rend(); ++it) {
         if (!uses_symbol(c.index, it->id.get())) continue;
-        if (auto& inner = loop(it->id); inner.stages == 1) inner.clips.push_back(&c);
+        if (*owners_.find(it->id.get()) == 1) out_.clips.insert(it->id.get(), {}).push_back(&c);
         break;
       }
   }
 
-  void add_store(const TreeNode& root, const Located& s) {
-    const auto& store = *s.node->as<StoreNode>();
-    const auto it = std::lower_bound(index_.places.begin(), index_.places.end(), store.what, [](const auto& p, RealisationId id) { return p.first < id; });
-    if (it == index_.places.end() || it->first != store.what) return;
-    it->second.store = s;
-    if (store.warm == WarmUp::whole) return;
-    // the loops on the way from the list of the store to the compute place
-    const auto& group = it->second.group;
-    const TreeNode* n = &root;
-    for (size_t i = 0; i + 1 < group.size(); ++i) {
-      n = n->children[static_cast<size_t>(group[i])].get();
-      if (const auto* between = n->as<LoopNode>(); between && i + 1 >= s.path.size()) loop(between->id).may_warm_up = true;
+  /// The loops on the way from the list of the store to the compute place.
+  void add_store(const Located& at) {
+    const auto& store = *at.node->as<StoreNode>();
+    const auto* place = index_.place(store.what);
+    if (!place || store.warm == WarmUp::whole) return;
+    for (const auto& [symbol, loop] : index_.loops.entries()) {
+      const TreePath path = index_.path(loop);
+      const bool around_compute = path.size() < place->group.size() && std::equal(path.begin(), path.end(), place->group.begin());
+      if (around_compute && path.size() >= at.path.size()) out_.warm_loops.insert(symbol, true);
     }
   }
 
-  TreeIndex index_;
-  TreePath path_;
+  const TreeIndex& index_;
+  SymbolMap<int> owners_;  ///< stages that name a loop
+  RegionIndex out_;
 };
 
 void leaves_below(const TreeNode& node, std::vector<const StageLeaf*>& out) {
@@ -141,7 +161,10 @@ void TreePath::pop_back() {
   }
 }
 
-void TreePath::set_back(int child) { (more_.empty() ? few_[size_ - 1] : more_.back()) = child; }
+TreePath::TreePath(size_t size) : size_(static_cast<uint32_t>(size)) {
+  if (size > kFew) more_.assign(size, 0);
+}
+void TreePath::set(size_t i, int child) { (more_.empty() ? few_[i] : more_[i]) = child; }
 
 auto TreeIndex::place(RealisationId what) const -> const RealisationPlace* {
   const auto it = place_at(what);
@@ -168,20 +191,34 @@ auto insert_before(const TreeRef& root, const TreePath& path, TreeRef node) -> T
   return edit_children(root, path, 0, [&](std::vector<TreeRef>& list, int i) { list.insert(list.begin() + i, node); });
 }
 
-auto TreeIndexSlot::get(const TreeNode& root) const -> const TreeIndex& {
-  if (const auto* ready = index_.load(std::memory_order_acquire)) return *ready;
-  const auto* made = new TreeIndex(Indexer().build(root));
-  const TreeIndex* expected = nullptr;
-  if (index_.compare_exchange_strong(expected, made, std::memory_order_acq_rel)) return *made;
-  delete made;  // another thread was faster
-  return *expected;
+TreeNode::TreeNode(const TreeNode&) = default;
+TreeNode::~TreeNode() = default;
+
+auto TreeIndex::path(const Loop& loop) const -> TreePath {
+  size_t depth = 0;
+  for (int at = loop.number; steps[static_cast<size_t>(at)].parent >= 0; at = steps[static_cast<size_t>(at)].parent) ++depth;
+  TreePath out(depth);
+  for (int at = loop.number; depth-- > 0; at = steps[static_cast<size_t>(at)].parent) out.set(depth, steps[static_cast<size_t>(at)].child);
+  return out;
 }
-TreeIndexSlot::~TreeIndexSlot() { delete index_.load(std::memory_order_acquire); }
+
+auto TreeIndex::regions() const -> const RegionIndex& {
+  return region_index.get([this] { return RegionIndexer(*this).build(); });
+}
+
+auto index_of(const TreeRef& root) -> const TreeIndex& {
+  return root->index.get([&] {
+    Indexer indexer;
+    indexer.build(*root);
+    return std::move(indexer.out);
+  });
+}
 
 auto find_loop(const TreeRef& root, const SymbolRef& id) -> std::optional<Located> {
-  const auto* loop = index_of(root).loops.find(id.get());
+  const auto& index = index_of(root);
+  const auto* loop = index.loops.find(id.get());
   if (!loop) return {};
-  return loop->at;
+  return Located{index.path(*loop), loop->node};
 }
 
 auto stage_leaves(const TreeRef& root) -> const std::vector<Located>& { return index_of(root).leaves; }

@@ -125,23 +125,37 @@ struct TreeNode;
 using TreeRef = Ref<const TreeNode>;
 struct TreeIndex;
 
-/// What was found out about the tree below a node, once asked. Belongs to that node alone: a copy starts without.
-class TreeIndexSlot {
+/// Something found out when first asked for. Belongs to its owner alone: a copy starts without.
+template <typename T>
+class Lazy {
  public:
-  TreeIndexSlot() = default;
-  TreeIndexSlot(const TreeIndexSlot&) noexcept {}
-  auto operator=(const TreeIndexSlot&) noexcept -> TreeIndexSlot& { return *this; }
-  ~TreeIndexSlot();
-  auto get(const TreeNode& root) const -> const TreeIndex&;
+  Lazy() = default;
+  Lazy(const Lazy&) noexcept {}
+  auto operator=(const Lazy&) noexcept -> Lazy& { return *this; }
+  ~Lazy() { delete value_.load(std::memory_order_acquire); }
+
+  template <typename Make>
+  auto get(Make&& make) const -> const T& {
+    if (const auto* ready = value_.load(std::memory_order_acquire)) return *ready;
+    const auto* made = new T(make());
+    const T* expected = nullptr;
+    if (value_.compare_exchange_strong(expected, made, std::memory_order_acq_rel)) return *made;
+    delete made;  // another thread was faster
+    return *expected;
+  }
 
  private:
-  mutable std::atomic<const TreeIndex*> index_{nullptr};
+  mutable std::atomic<const T*> value_{nullptr};
 };
 
 struct TreeNode : RefCounted {
   std::variant<GroupNode, LoopNode, StoreNode, ChannelNode, StageLeaf, BranchNode> data;
   std::vector<TreeRef> children;
-  TreeIndexSlot index;
+  Lazy<TreeIndex> index;
+
+  TreeNode() = default;
+  TreeNode(const TreeNode&);
+  ~TreeNode();
 
   template <typename T>
   auto as() const -> const T* {
@@ -164,6 +178,7 @@ using Site = SymbolRef;
 class TreePath {
  public:
   TreePath() = default;
+  explicit TreePath(size_t size);  ///< of first children
   TreePath(const int* first, const int* last) {
     for (; first != last; ++first) push_back(*first);
   }
@@ -175,7 +190,8 @@ class TreePath {
   auto back() const -> int { return end()[-1]; }
   void push_back(int child);
   void pop_back();
-  void set_back(int child);
+  void set_back(int child) { set(size_ - 1, child); }
+  void set(size_t i, int child);
   friend auto operator==(const TreePath& a, const TreePath& b) -> bool { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
 
  private:
@@ -196,31 +212,46 @@ struct RealisationPlace {
   TreePath group;                ///< path of its first node in the list of its compute site
 };
 
+/// What region queries look up; only they ask for it.
+struct RegionIndex {
+  struct RegionSymbol {
+    const StageLeaf* leaf;
+    size_t dim;
+    bool is_base;
+  };
+  SymbolMap<RegionSymbol> symbols;  ///< base and whole of every stage
+  /// Loops between the store and the compute place of something that need not start whole.
+  SymbolMap<bool> warm_loops;
+  /// Clips by the innermost of their loops, where that loop belongs to one stage only: they hold inside it.
+  SymbolMap<std::vector<const Clip*>> clips;
+};
+
 /// Everything in a tree by name, made in one walk when first asked for and kept with the root.
 struct TreeIndex {
   std::vector<Located> leaves, stores;  ///< in program order
   std::vector<RealisationId> realisations;  ///< in program order of their first stage
   std::vector<std::pair<RealisationId, RealisationPlace>> places;  ///< sorted
   struct Loop {
-    Located at;
-    /// Between the store and the compute place of something that need not start whole.
-    bool may_warm_up = false;
-    int stages = 0;  ///< that name it
-    /// Clips whose innermost loop this is, where it belongs to one stage only: they hold inside it.
-    std::vector<const Clip*> clips;
+    const TreeNode* node;
+    int number;  ///< in `steps`
+    int outer;   ///< position of the next loop around it in `loops`, or -1
   };
   SymbolMap<Loop> loops;
-  struct RegionSymbol {
-    const StageLeaf* leaf;
-    size_t dim;
-    bool is_base;
+  struct Step {
+    int parent, child;
   };
-  SymbolMap<RegionSymbol> region_symbols;  ///< base and whole of every stage
+  std::vector<Step> steps;       ///< of every node, how it is reached
+  std::vector<int> leaf_loops;   ///< of every leaf, the position of the loop around it in `loops`, or -1
+  Lazy<RegionIndex> region_index;
 
   auto place(RealisationId what) const -> const RealisationPlace*;  ///< null: not in the tree
-  auto place_at(RealisationId what) const { return std::lower_bound(places.begin(), places.end(), what, [](const auto& p, RealisationId id) { return p.first < id; }); }
+  auto place_at(RealisationId what) const {
+    return std::lower_bound(places.begin(), places.end(), what, [](const auto& p, RealisationId id) { return p.first < id; });
+  }
+  auto path(const Loop& loop) const -> TreePath;
+  auto regions() const -> const RegionIndex&;
 };
-inline auto index_of(const TreeRef& root) -> const TreeIndex& { return root->index.get(*root); }
+auto index_of(const TreeRef& root) -> const TreeIndex&;
 
 auto at_path(const TreeRef& root, const TreePath& path) -> const TreeNode*;
 /// The tree with the node at `path` replaced (by nothing if null: removed from its list).
