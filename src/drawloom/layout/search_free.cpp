@@ -12,8 +12,6 @@ namespace drawloom {
 namespace {
 
 constexpr int64_t kLine = kBanks * kBankBytes;
-/// Layouts judged per order of digits: by ranks, and by counting.
-constexpr int64_t kMostByRank = int64_t{1} << 22, kMostByCount = 20000;
 
 auto digit_name(const std::vector<TileDigit>& digits, size_t t) -> std::string {
   int64_t index = 0;
@@ -24,8 +22,9 @@ auto digit_name(const std::vector<TileDigit>& digits, size_t t) -> std::string {
 /// All sets of XOR terms over one order of digits.
 class XorSearch {
  public:
-  XorSearch(const Judge& judge, Candidate base, int64_t max_width, Search& search)
-      : judge_(judge), candidate_(std::move(base)), search_(search) {
+  XorSearch(const Judge& judge, Candidate base, int64_t max_width, const SharedRules& rules, Search& search)
+      : judge_(judge), candidate_(std::move(base)), search_(search),
+        left_(judge.is_linear() ? rules.most_layouts : rules.most_layouts / 100) {
     const auto& digits = judge.digits();
     for (size_t t = 0; t < digits.size(); ++t) {
       bytes_ = std::max(bytes_, candidate_.stride[t] * digits[t].extent);
@@ -40,7 +39,6 @@ class XorSearch {
   /// Sets of up to `most_terms`; `name` says what order this is.
   void run(size_t most_terms, const std::string& name) {
     name_ = name;
-    left_ = judge_.is_linear() ? kMostByRank : kMostByCount;
     for (size_t size = 0; size <= std::min(most_terms, terms_.size()); ++size) {
       choose(0, size);
       if (search_.is_done()) return;
@@ -90,7 +88,7 @@ class XorSearch {
   const Judge& judge_;
   Candidate candidate_;
   Search& search_;
-  int64_t bytes_ = 0, left_ = 0;
+  int64_t left_, bytes_ = 0;
   std::vector<Term> terms_;
   std::vector<size_t> chosen_;
   std::string name_;
@@ -106,7 +104,7 @@ auto rest_after(const std::vector<int>& low, size_t count) -> std::vector<int> {
 
 /// Puts other digits than the first into the line: every choice of as many bits as the line has room for.
 void search_orders(const Judge& judge, const SharedTile& tile, const std::vector<int>& low, int64_t max_width,
-                   Search& search) {
+                   const SharedRules& rules, Search& search) {
   const auto& digits = judge.digits();
   const auto rest = rest_after(low, digits.size());
   std::vector<int> bits;
@@ -128,7 +126,7 @@ void search_orders(const Judge& judge, const SharedTile& tile, const std::vector
     for (const int t : rest) {
       if (std::count(order.begin(), order.end(), t) == 0) order.push_back(t);
     }
-    XorSearch(judge, in_order(digits, order, tile.element_bytes), max_width, search)
+    XorSearch(judge, in_order(digits, order, tile.element_bytes), max_width, rules, search)
         .run(judge.is_linear() ? 2 : 1, str("{} in the line", join(names, " ")));
   }
 }
@@ -164,9 +162,9 @@ void search_free(const Judge& judge, const SharedTile& tile, const std::vector<i
   const auto& digits = judge.digits();
   auto order = low;
   for (const int t : rest_after(low, digits.size())) order.push_back(t);
-  XorSearch(judge, in_order(digits, order, tile.element_bytes), max_width, search).run(64, "");
+  XorSearch(judge, in_order(digits, order, tile.element_bytes), max_width, rules, search).run(64, "");
   if (search.is_done()) return;
-  search_orders(judge, tile, low, max_width, search);
+  search_orders(judge, tile, low, max_width, rules, search);
   if (search.is_done()) return;
   search_padding(judge, tile, low, max_width, rules, search);
 }

@@ -34,6 +34,8 @@ struct SharedRules {
   bool tensor_map = false;
   /// Padding may not exceed this.
   int64_t max_bytes = 232448;
+  /// Layouts judged by rank per order of digits; by counting, the hundredth part.
+  int64_t most_layouts = int64_t{1} << 21;
 };
 
 /// A tensor map and the copies that fill the tile with it.
