@@ -87,7 +87,7 @@ class SizePass {
 
   // ---- where things are
 
-  auto number_of(RealisationId what) const -> size_t { return static_cast<size_t>(index_.place_at(what) - index_.places.begin()); }
+  auto number_of(RealisationId what) const -> size_t { return index_.rank(what); }
 
   void add_leaves() {
     const auto& loops = index_.loops.entries();
@@ -114,7 +114,8 @@ class SizePass {
 
   void locate(size_t r) {
     auto& out = realisations_[r];
-    const auto& [id, place] = index_.places[r];
+    const auto& [id, position] = index_.sorted[r];
+    const auto& place = index_.places[static_cast<size_t>(position)];
     out.func = &nest_.func(id);
     DRAWLOOM_CHECK(out.rank() <= kMaxRank, "{} has more than {} dimensions", out.func->name(), kMaxRank);
     out.slid_by.fill(kNone);
@@ -338,6 +339,8 @@ class SizePass {
       output_region(f, need);
     else if (union_of_reads(r, site, back, need))
       add_update_needs(r, back, need);
+    else
+      need.fill({0, -1, -1});
     apply_decisions(f, need);
     const size_t at = new_dims(f.def->args.size());
     std::copy_n(need.begin(), f.def->args.size(), out_.dims_.begin() + static_cast<ptrdiff_t>(at));
@@ -361,7 +364,7 @@ class SizePass {
   }
 
   auto union_of_reads(size_t r, int site, Back back, std::array<SizedDim, kMaxRank>& need) -> bool {
-    const auto& [id, place] = index_.places[r];
+    const RealisationId id = index_.sorted[r].first;
     bool any = false;
     for (int i = readers_of_[static_cast<size_t>(id.func)]; i != kNone; i = readers_[static_cast<size_t>(i)].next) {
       const auto* access = readers_[static_cast<size_t>(i)].access;
@@ -587,7 +590,7 @@ class SizePass {
   std::vector<Known> known_;
   const StageLeaf* leaf_ = nullptr;           ///< whose loops are looked at
   bool goes_back_ = false;                    ///< of moved_dims
-  std::vector<Realisation> realisations_;     ///< as in TreeIndex::places: producers before consumers
+  std::vector<Realisation> realisations_;     ///< as in TreeIndex::sorted: producers before consumers
 };
 
 NestSizes::NestSizes(const Nest& closed, const Values& runtime) : tree_(closed.tree) { SizePass(closed, runtime, *this).run(); }

@@ -14,7 +14,7 @@ namespace drawloom {
 
 /// One dimension of a region: elements lo .. hi, and hi as it is without the clamps of tails.
 struct SizedDim {
-  int64_t lo = 0, hi = -1, free_hi = -1;
+  int64_t lo, hi, free_hi;
   auto extent() const -> int64_t { return hi < lo ? 0 : hi - lo + 1; }
   friend auto operator==(const SizedDim&, const SizedDim&) -> bool = default;
 };

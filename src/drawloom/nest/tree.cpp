@@ -28,16 +28,19 @@ void collect_nodes(const TreeRef& node, std::unordered_set<const TreeNode*>& out
 class Indexer {
  public:
   void build(const TreeNode& root) {
+    constexpr size_t kFunctions = 48;  // a guess that saves copies
+    out.leaves.reserve(kFunctions), out.stores.reserve(kFunctions), out.places.reserve(kFunctions), out.steps.reserve(6 * kFunctions);
+    out.leaf_loops.reserve(kFunctions), out.loops.reserve(3 * kFunctions);
     visit(root, -1, 0, -1);
-    auto& places = out.places;
-    std::sort(places.begin(), places.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (auto& [id, place] : places) {
+    for (size_t i = 0; i < out.places.size(); ++i) out.sorted.emplace_back(out.realisations[i], static_cast<int>(i));
+    std::sort(out.sorted.begin(), out.sorted.end());
+    for (auto& place : out.places) {
       const auto& leaf = *place.leaves.front().node->as<StageLeaf>();
       place.group = leaf.loops.empty() ? place.leaves.front().path : out.path(*out.loops.find(leaf.loops.front().id.get()));
     }
     for (const auto& s : out.stores) {
-      const auto it = out.place_at(s.node->as<StoreNode>()->what);
-      if (it != places.end() && it->first == s.node->as<StoreNode>()->what) places[static_cast<size_t>(it - places.begin())].second.store = s;
+      const size_t i = out.rank(s.node->as<StoreNode>()->what);
+      if (i < out.sorted.size()) out.places[static_cast<size_t>(out.sorted[i].second)].store = s;
     }
   }
 
@@ -64,11 +67,10 @@ class Indexer {
 
   /// The place of a realisation; the stages of one mostly follow each other.
   auto place_for(RealisationId what) -> RealisationPlace& {
-    auto& places = out.places;
-    for (auto it = places.rbegin(); it != places.rend(); ++it)
-      if (it->first == what) return it->second;
+    for (size_t i = out.places.size(); i-- > 0;)
+      if (out.realisations[i] == what) return out.places[i];
     out.realisations.push_back(what);
-    return places.emplace_back(what, RealisationPlace{}).second;
+    return out.places.emplace_back();
   }
 
   void add_leaf(const StageLeaf& leaf, const Located& at, int outer) {
@@ -167,8 +169,13 @@ TreePath::TreePath(size_t size) : size_(static_cast<uint32_t>(size)) {
 void TreePath::set(size_t i, int child) { (more_.empty() ? few_[i] : more_[i]) = child; }
 
 auto TreeIndex::place(RealisationId what) const -> const RealisationPlace* {
-  const auto it = place_at(what);
-  return it == places.end() || it->first != what ? nullptr : &it->second;
+  const size_t i = rank(what);
+  return i == sorted.size() ? nullptr : &places[static_cast<size_t>(sorted[i].second)];
+}
+
+auto TreeIndex::rank(RealisationId what) const -> size_t {
+  const auto it = std::lower_bound(sorted.begin(), sorted.end(), what, [](const auto& p, RealisationId id) { return p.first < id; });
+  return it == sorted.end() || it->first != what ? sorted.size() : static_cast<size_t>(it - sorted.begin());
 }
 
 auto at_path(const TreeRef& root, const TreePath& path) -> const TreeNode* {

@@ -230,7 +230,8 @@ struct RegionIndex {
 struct TreeIndex {
   std::vector<Located> leaves, stores;  ///< in program order
   std::vector<RealisationId> realisations;  ///< in program order of their first stage
-  std::vector<std::pair<RealisationId, RealisationPlace>> places;  ///< sorted
+  std::vector<RealisationPlace> places;     ///< of the realisations
+  std::vector<std::pair<RealisationId, int>> sorted;  ///< the realisations and their positions in the two lists
   struct Loop {
     const TreeNode* node;
     int number;  ///< in `steps`
@@ -245,9 +246,7 @@ struct TreeIndex {
   Lazy<RegionIndex> region_index;
 
   auto place(RealisationId what) const -> const RealisationPlace*;  ///< null: not in the tree
-  auto place_at(RealisationId what) const {
-    return std::lower_bound(places.begin(), places.end(), what, [](const auto& p, RealisationId id) { return p.first < id; });
-  }
+  auto rank(RealisationId what) const -> size_t;  ///< position in `sorted`; its size: not in the tree
   auto path(const Loop& loop) const -> TreePath;
   auto regions() const -> const RegionIndex&;
 };
