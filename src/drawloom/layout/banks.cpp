@@ -120,9 +120,8 @@ auto vector_access(const Layout& access, int64_t element_bytes, int64_t max_widt
     in_vector.push_back(feeders[0]);
   }
   const auto aligned = [&] {
-    return std::all_of(draft.to.begin(), draft.to.end(), [&](const Draft::Place& p) {
-      return p.stride < width || p.stride % width == 0;
-    });
+    return std::all_of(draft.to.begin(), draft.to.end(),
+                       [&](const Draft::Place& p) { return p.stride < width || p.stride % width == 0; });
   };
   for (; !in_vector.empty() && !aligned(); width /= 2) in_vector.pop_back();
 

@@ -165,7 +165,9 @@ auto divide(const Layout& layout, const Layout& tile) -> Maybe<Layout> {
   const auto cut_point = [](const Draft::Place& place, int64_t span) -> int64_t {
     return place.stride < span && place.stride * place.extent > span ? span / place.stride : 0;
   };
-  const auto from_span = [&](const Draft::Place& p) { return tile.from_extent(whole.from_dims[static_cast<size_t>(p.dim)]); };
+  const auto from_span = [&](const Draft::Place& p) {
+    return tile.from_extent(whole.from_dims[static_cast<size_t>(p.dim)]);
+  };
   const auto to_span = [&](const Draft::Place& p) { return tile.to_extent(whole.to_dims[static_cast<size_t>(p.dim)]); };
   for (size_t i = 0; i < whole.from.size(); ++i) {
     const int64_t q = cut_point(whole.from[i], from_span(whole.from[i]));

@@ -79,8 +79,9 @@ auto stays_in_warps(const Holdings& h) -> bool {
       const auto element = h.wanted(thread, reg);
       if (element < 0) continue;
       const auto& places = h.places[static_cast<size_t>(element)];
-      const bool near = std::any_of(places.begin(), places.end(),
-                                    [&](const Holdings::Place& p) { return p.thread / kWarpLanes == thread / kWarpLanes; });
+      const bool near = std::any_of(places.begin(), places.end(), [&](const Holdings::Place& p) {
+        return p.thread / kWarpLanes == thread / kWarpLanes;
+      });
       if (!near) return false;
     }
   }
@@ -154,7 +155,8 @@ auto ShuffleRound::is_uniform() const -> bool {
 }
 
 auto Conversion::shuffles() const -> int64_t {
-  const auto crossing = std::count_if(rounds.begin(), rounds.end(), [](const ShuffleRound& r) { return !r.is_local(); });
+  const auto crossing =
+      std::count_if(rounds.begin(), rounds.end(), [](const ShuffleRound& r) { return !r.is_local(); });
   return crossing * std::max<int64_t>(1, unit_bytes / 4);
 }
 

@@ -161,7 +161,8 @@ auto Draft::merge_one() -> bool {
       const auto join = [](Place& low, Place& high) { low.extent *= high.extent, high.extent = 1; };
       join(from[static_cast<size_t>(i)], from[static_cast<size_t>(j)]);
       const auto& low = feeds[static_cast<size_t>(i)];
-      if (!low.empty()) join(to[static_cast<size_t>(low[0])], to[static_cast<size_t>(feeds[static_cast<size_t>(j)][0])]);
+      if (!low.empty())
+        join(to[static_cast<size_t>(low[0])], to[static_cast<size_t>(feeds[static_cast<size_t>(j)][0])]);
       return true;
     }
   }
@@ -234,7 +235,8 @@ auto Draft::finish() -> Maybe<Layout> {
   Layout out;
   out.from_ = inputs.dims;
   out.to_ = outputs.dims;
-  out.columns_.resize(static_cast<size_t>(std::count_if(from.begin(), from.end(), [](auto& p) { return p.extent > 1; })));
+  out.columns_.resize(
+      static_cast<size_t>(std::count_if(from.begin(), from.end(), [](auto& p) { return p.extent > 1; })));
   for (size_t i = 0; i < from.size(); ++i) {
     if (from[i].extent < 2) continue;
     uint64_t& column = out.columns_[static_cast<size_t>(inputs.rank[i])];

@@ -37,8 +37,8 @@ auto swizzle_name(Swizzle swizzle) -> std::string_view {
 auto swizzle_map(Swizzle swizzle, int64_t bytes) -> Maybe<Layout> {
   const int64_t period = swizzle_period(swizzle);
   if (bytes < period || bytes % period != 0) {
-    return Refusal{str("{} bytes are no multiple of {}, the period of the {} swizzle", bytes, period,
-                       swizzle_name(swizzle))};
+    return Refusal{
+        str("{} bytes are no multiple of {}, the period of the {} swizzle", bytes, period, swizzle_name(swizzle))};
   }
   const int64_t rows = int64_t{1} << swizzle_bits(swizzle);  // as many row bits as chunk bits
   LayoutBuilder builder;
@@ -58,7 +58,8 @@ auto tma_box(const std::vector<std::pair<std::string, int64_t>>& box, int64_t el
   const int64_t inner = box[0].second * element_bytes;
   if (inner % 16 != 0) return Refusal{str("the inner {} bytes of the box are no multiple of 16", inner)};
   if (swizzle != Swizzle::none && inner != swizzle_span(swizzle)) {
-    return Refusal{str("the {} swizzle wants {} inner bytes, not {}", swizzle_name(swizzle), swizzle_span(swizzle), inner)};
+    return Refusal{
+        str("the {} swizzle wants {} inner bytes, not {}", swizzle_name(swizzle), swizzle_span(swizzle), inner)};
   }
   return through_swizzle(packed(box, "byte", element_bytes), bytes, swizzle);
 }
@@ -66,10 +67,12 @@ auto tma_box(const std::vector<std::pair<std::string, int64_t>>& box, int64_t el
 auto wgmma_operand_k_major(int64_t rows, int64_t k, int64_t element_bytes, Swizzle swizzle) -> Maybe<WgmmaOperand> {
   const int64_t span = swizzle_span(swizzle);
   if (rows % 8 != 0) return Refusal{str("{} rows are no multiple of 8", rows)};
-  if (k * element_bytes % span != 0) return Refusal{str("{} bytes of k are no multiple of {}", k * element_bytes, span)};
+  if (k * element_bytes % span != 0)
+    return Refusal{str("{} bytes of k are no multiple of {}", k * element_bytes, span)};
   // Without swizzle a slab is 16 bytes wide, so its 8-row groups are the core matrices of 128 contiguous bytes.
   const auto linear = LayoutBuilder()
-                          .from("row").from("k")
+                          .from("row")
+                          .from("k")
                           .map("k", span / element_bytes, {{"byte", element_bytes}})
                           .map("row", rows, {{"byte", span}})
                           .map("k", k * element_bytes / span, {{"byte", rows * span}})
@@ -91,33 +94,46 @@ auto wgmma_operand_mn_major(int64_t rows, int64_t k) -> Maybe<WgmmaOperand> {
 
 auto mma_accumulator() -> Layout {
   return LayoutBuilder()
-      .to("row").to("col")
-      .map("register", 2, {{"col", 1}}).map("register", 2, {{"row", 8}})
-      .map("lane", 4, {{"col", 2}}).map("lane", 8, {{"row", 1}})
+      .to("row")
+      .to("col")
+      .map("register", 2, {{"col", 1}})
+      .map("register", 2, {{"row", 8}})
+      .map("lane", 4, {{"col", 2}})
+      .map("lane", 8, {{"row", 1}})
       .build();
 }
 
 auto mma_a() -> Layout {
   return LayoutBuilder()
-      .to("row").to("k")
-      .map("register", 2, {{"k", 1}}).map("register", 2, {{"row", 8}}).map("register", 2, {{"k", 8}})
-      .map("lane", 4, {{"k", 2}}).map("lane", 8, {{"row", 1}})
+      .to("row")
+      .to("k")
+      .map("register", 2, {{"k", 1}})
+      .map("register", 2, {{"row", 8}})
+      .map("register", 2, {{"k", 8}})
+      .map("lane", 4, {{"k", 2}})
+      .map("lane", 8, {{"row", 1}})
       .build();
 }
 
 auto mma_b() -> Layout {
   return LayoutBuilder()
-      .map("register", 2, {{"k", 1}}).map("register", 2, {{"k", 8}})
-      .map("lane", 4, {{"k", 2}}).map("lane", 8, {{"col", 1}})
+      .map("register", 2, {{"k", 1}})
+      .map("register", 2, {{"k", 8}})
+      .map("lane", 4, {{"k", 2}})
+      .map("lane", 8, {{"col", 1}})
       .build();
 }
 
 auto wgmma_accumulator(int64_t n) -> Maybe<Layout> {
   if (n < 8 || n > 256 || n % 8 != 0) return Refusal{str("wgmma has n = 8, 16 .. 256, not {}", n)};
   return LayoutBuilder()
-      .to("row").to("col")
-      .map("register", 2, {{"col", 1}}).map("register", 2, {{"row", 8}}).map("register", n / 8, {{"col", 8}})
-      .map("lane", 4, {{"col", 2}}).map("lane", 8, {{"row", 1}})
+      .to("row")
+      .to("col")
+      .map("register", 2, {{"col", 1}})
+      .map("register", 2, {{"row", 8}})
+      .map("register", n / 8, {{"col", 8}})
+      .map("lane", 4, {{"col", 2}})
+      .map("lane", 8, {{"row", 1}})
       .map("warp", 4, {{"row", 16}})
       .try_build();
 }
@@ -128,7 +144,8 @@ auto wgmma_a_registers(int64_t element_bytes) -> Maybe<Layout> {
   }
   const int64_t packed_elements = 4 / element_bytes;  // in one 32-bit register
   return LayoutBuilder()
-      .to("row").to("k")
+      .to("row")
+      .to("k")
       .map("register", packed_elements, {{"k", 1}})
       .map("register", 2, {{"row", 8}})
       .map("register", 2, {{"k", 4 * packed_elements}})
@@ -141,17 +158,25 @@ auto wgmma_a_registers(int64_t element_bytes) -> Maybe<Layout> {
 auto matrix_fragment(int64_t count, bool transposed) -> Layout {
   const std::string along = transposed ? "row" : "col", across = transposed ? "col" : "row";
   return LayoutBuilder()
-      .to("matrix").to("row").to("col")
-      .map("register", 2, {{along, 1}}).map("register", count, {{"matrix", 1}})
-      .map("lane", 4, {{along, 2}}).map("lane", 8, {{across, 1}})
+      .to("matrix")
+      .to("row")
+      .to("col")
+      .map("register", 2, {{along, 1}})
+      .map("register", count, {{"matrix", 1}})
+      .map("lane", 4, {{along, 2}})
+      .map("lane", 8, {{across, 1}})
       .build();
 }
 
 auto matrix_rows(int64_t count) -> Layout {
   return LayoutBuilder()
-      .to("matrix").to("row").to("col")
+      .to("matrix")
+      .to("row")
+      .to("col")
       .map("register", 8, {{"col", 1}})
-      .map("lane", 8, {{"row", 1}}).map("lane", count, {{"matrix", 1}}).map("lane", 4 / count, {})
+      .map("lane", 8, {{"row", 1}})
+      .map("lane", count, {{"matrix", 1}})
+      .map("lane", 4 / count, {})
       .build();
 }
 

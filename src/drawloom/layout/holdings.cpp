@@ -23,8 +23,8 @@ auto thread_dims(const Layout& source, const Layout& destination) -> std::vector
 }
 
 /// thread * registers + register -> element number; -1 outside the layout.
-auto table_of(const Layout& layout, const std::vector<Dim>& threads, const std::vector<std::pair<std::string, int64_t>>& tile)
-    -> std::vector<int64_t> {
+auto table_of(const Layout& layout, const std::vector<Dim>& threads,
+              const std::vector<std::pair<std::string, int64_t>>& tile) -> std::vector<int64_t> {
   std::vector<std::string> inputs = {"register"}, outputs;
   for (const auto& dim : threads) inputs.push_back(dim.name);
   for (const auto& [name, extent] : tile) outputs.push_back(name);

@@ -72,7 +72,7 @@ struct Search {
   auto would_take(int64_t excess, int64_t bytes, int64_t complexity) -> bool {
     ++tried;
     if (!best || excess != best->excess) return !best || excess < best->excess;
-    return bytes != best->bytes ? bytes < best->bytes : complexity < best->complexity;
+    return complexity != best->complexity ? complexity < best->complexity : bytes < best->bytes;
   }
   void offer(Found found) {
     if (would_take(found.excess, found.bytes, found.complexity)) best = std::move(found);
@@ -83,6 +83,7 @@ struct Search {
 /// The families, each from simple to complicated. Internal.
 void search_free(const Judge& judge, const SharedTile& tile, const std::vector<int>& low, int64_t max_width,
                  const SharedRules& rules, Search& search);
-void search_tensor_maps(const Judge& judge, const SharedTile& tile, int64_t max_width, Search& search);
+void search_tensor_maps(const Judge& judge, const SharedTile& tile, int64_t max_width, const SharedRules& rules,
+                        Search& search);
 
 }  // namespace drawloom

@@ -51,8 +51,8 @@ auto total(const std::vector<Dim>& dims, const std::vector<int64_t>& values) -> 
 }
 
 struct BitPart {
-  std::vector<int> from, to;          ///< numbers of the bits among all digits of a side
-  std::vector<BitVector> columns;     ///< per bit of `from`, over the bits of `to`
+  std::vector<int> from, to;       ///< numbers of the bits among all digits of a side
+  std::vector<BitVector> columns;  ///< per bit of `from`, over the bits of `to`
 };
 
 auto bit_part(const Layout& layout) -> BitPart {

@@ -112,7 +112,8 @@ void search_orders(const Judge& judge, const SharedTile& tile, const std::vector
     if (digits[static_cast<size_t>(t)].extent == 2) bits.push_back(t);
   }
   const int64_t low_bytes = tile.element_bytes << low.size();
-  const auto room = static_cast<size_t>(std::countr_zero(static_cast<uint64_t>(std::max<int64_t>(kLine / low_bytes, 1))));
+  const auto room =
+      static_cast<size_t>(std::countr_zero(static_cast<uint64_t>(std::max<int64_t>(kLine / low_bytes, 1))));
   if (bits.size() <= room || bits.size() > 20) return;
   for (uint32_t set = 0; set < (uint32_t{1} << bits.size()) && !search.is_done(); ++set) {
     if (static_cast<size_t>(std::popcount(set)) != room) continue;
@@ -150,7 +151,8 @@ void search_padding(const Judge& judge, const SharedTile& tile, const std::vecto
       const int64_t bytes = candidate.stride[top] * digits[top].extent;
       if (bytes > rules.max_bytes) continue;
       const auto below = digit_name(digits, static_cast<size_t>(order[at]));
-      search.offer({candidate, judge.excess(candidate), bytes, 1000, str("{} bytes of padding below {}", pad, below), {}});
+      search.offer(
+          {candidate, judge.excess(candidate), bytes, 1000, str("{} bytes of padding below {}", pad, below), {}});
     }
   }
 }

@@ -30,21 +30,23 @@ void split_ways(const std::string& coord, int64_t step, int64_t extent, size_t m
 
 class MapSearch {
  public:
-  MapSearch(const Judge& judge, const SharedTile& tile, Swizzle swizzle, Search& search)
-      : judge_(judge), tile_(tile), swizzle_(swizzle), search_(search) {}
+  MapSearch(const Judge& judge, const SharedTile& tile, const SharedRules& rules, Swizzle swizzle, Search& search)
+      : judge_(judge), tile_(tile), rules_(rules), swizzle_(swizzle), search_(search) {}
 
-  /// `inner`: elements of the first coordinate in the innermost dimension.
+  /// `inner`: elements of the first coordinate in the innermost dimension; more than it has: padding, which TMA loads.
   void run(int64_t inner) {
     const auto& [coord, extent] = tile_.extents[0];
-    if (extent % inner != 0) return;
+    const bool is_cut = (inner & (inner - 1)) == 0 && extent % inner == 0;
+    if (inner < extent && !is_cut) return;
     inner_ = {coord, 1, inner};
     std::vector<Part> now;
     std::vector<std::vector<std::vector<Part>>> ways;
     ways.emplace_back();
-    split_ways(coord, inner, extent / inner, 1, now, ways.back());
+    split_ways(coord, inner, std::max<int64_t>(1, extent / inner), 1, now, ways.back());
     for (size_t c = 1; c < tile_.extents.size(); ++c) {
       ways.emplace_back();
-      split_ways(tile_.extents[c].first, 1, tile_.extents[c].second, tile_.extents.size() > 2 ? 2 : 3, now, ways.back());
+      split_ways(tile_.extents[c].first, 1, tile_.extents[c].second, tile_.extents.size() > 2 ? 2 : 3, now,
+                 ways.back());
     }
     std::vector<Part> parts;
     pick(ways, 0, parts);
@@ -76,16 +78,19 @@ class MapSearch {
     if (!map) return;
     const auto candidate = candidate_of(outer);
     if (!candidate) return;
-    int64_t bytes = tile_.element_bytes;
-    for (const auto& [coord, extent] : tile_.extents) bytes *= extent;
+    int64_t bytes = inner_.extent * tile_.element_bytes;
+    for (const auto& part : outer) bytes *= part.extent;
+    if (bytes > rules_.max_bytes) return;
     auto words = map->text();
-    search_.offer({*candidate, judge_.excess(*candidate), bytes, complexity_of(*map), std::move(words), std::move(*map)});
+    search_.offer(
+        {*candidate, judge_.excess(*candidate), bytes, complexity_of(*map), std::move(words), std::move(*map)});
   }
 
   /// Narrow inner dimensions cost the most (TMA moves whole rows), then demands on the tensor, rank, copies.
   auto complexity_of(const TensorMap& map) const -> int64_t {
     int64_t out = static_cast<int64_t>(20 * map.needs.size() + 10 * map.box.size());
-    for (int64_t bytes = map.box[0].extent * tile_.element_bytes; bytes < 128; bytes *= 2) out += 1000;
+    const int64_t whole = std::min<int64_t>(128, tile_.extents[0].second * tile_.element_bytes);
+    for (int64_t bytes = map.box[0].extent * tile_.element_bytes; bytes < whole; bytes *= 2) out += 1000;
     for (const auto& part : map.copies) out += part.extent;
     return out;
   }
@@ -154,6 +159,7 @@ class MapSearch {
 
   const Judge& judge_;
   const SharedTile& tile_;
+  const SharedRules& rules_;
   Swizzle swizzle_;
   Search& search_;
   Part inner_;
@@ -174,17 +180,16 @@ auto TensorMap::text() const -> std::string {
   return out;
 }
 
-void search_tensor_maps(const Judge& judge, const SharedTile& tile, int64_t max_width, Search& search) {
-  for (const auto swizzle : {Swizzle::none, Swizzle::b128, Swizzle::b64, Swizzle::b32}) {
-    if (swizzle != Swizzle::none) {
-      MapSearch(judge, tile, swizzle, search).run(swizzle_span(swizzle) / tile.element_bytes);
-      continue;
-    }
-    for (int64_t inner = tile.extents[0].second; inner * tile.element_bytes >= std::max<int64_t>(16, max_width);
-         inner = inner % 2 == 0 ? inner / 2 : 0) {
-      if (inner * tile.element_bytes % 16 == 0) MapSearch(judge, tile, swizzle, search).run(inner);
-    }
+void search_tensor_maps(const Judge& judge, const SharedTile& tile, int64_t max_width, const SharedRules& rules,
+                        Search& search) {
+  for (const auto swizzle : {Swizzle::b128, Swizzle::b64, Swizzle::b32}) {
+    MapSearch(judge, tile, rules, swizzle, search).run(swizzle_span(swizzle) / tile.element_bytes);
   }
+  MapSearch plain(judge, tile, rules, Swizzle::none, search);
+  const int64_t extent = tile.extents[0].second, chunk = std::max<int64_t>(1, 16 / tile.element_bytes);
+  for (int64_t inner = std::max(chunk, max_width / tile.element_bytes); inner < extent; inner *= 2) plain.run(inner);
+  const int64_t whole = (extent + chunk - 1) / chunk * chunk;
+  for (int64_t inner = whole; inner <= whole + 8 * chunk; inner += chunk) plain.run(inner);
 }
 
 }  // namespace drawloom

@@ -59,7 +59,9 @@ auto check_request(const SharedTile& tile, const std::vector<SharedAccess>& acce
   for (const auto& [coord, extent] : tile.extents) {
     if (extent < 1) return Refusal{str("the tile has {} elements along `{}`", extent, coord)};
   }
-  const auto is_size = [](int64_t bytes) { return bytes >= 1 && bytes <= 16 && std::has_single_bit(static_cast<uint64_t>(bytes)); };
+  const auto is_size = [](int64_t bytes) {
+    return bytes >= 1 && bytes <= 16 && std::has_single_bit(static_cast<uint64_t>(bytes));
+  };
   if (!is_size(tile.element_bytes)) return Refusal{str("elements of {} bytes", tile.element_bytes)};
   for (const auto& access : accesses) {
     if (!is_size(access.width) || access.width < tile.element_bytes) {
@@ -75,8 +77,13 @@ auto certified(const SharedTile& tile, const std::vector<SharedAccess>& accesses
   const auto& best = *search.best;
   std::vector<std::string> coords;
   for (const auto& [coord, extent] : tile.extents) coords.push_back(coord);
-  SharedLayout out = {arrange(best.candidate.layout(digits), coords, {}), best.bytes, best.how, best.tensor_map, {},
-                      search.tried, search.is_exhaustive || best.excess == 0};
+  SharedLayout out = {arrange(best.candidate.layout(digits), coords, {}),
+                      best.bytes,
+                      best.how,
+                      best.tensor_map,
+                      {},
+                      search.tried,
+                      search.is_exhaustive || best.excess == 0};
   for (const auto& access : accesses) {
     const auto bytes = compose(access.layout, out.layout).value();
     const auto vectors = vector_access(bytes, tile.element_bytes, access.width).value();
@@ -115,7 +122,7 @@ auto synthesize(const SharedTile& tile, const std::vector<SharedAccess>& accesse
   for (const auto& access : accesses) max_width = std::max(max_width, access.width);
   Search search;
   if (rules.tensor_map) {
-    search_tensor_maps(judge, tile, max_width, search);
+    search_tensor_maps(judge, tile, max_width, rules, search);
   } else {
     search_free(judge, tile, low, max_width, rules, search);
   }

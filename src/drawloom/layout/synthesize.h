@@ -3,10 +3,11 @@
 ///
 /// Free layouts: an order of the tile's digits (the elements of the widest accesses lowest), XOR of any digits above a
 /// 128-byte line into the bank bits of the line, or padding at any digit. Tensor-map layouts: what one TMA box can write:
-/// splits of coordinates into up to five map dimensions, their order, and one of the four hardware swizzles.
+/// splits of coordinates into up to five map dimensions, their order, one of the four hardware swizzles, and rows wider
+/// than the tile (TMA loads the rest too; 16 bytes at a time).
 ///
-/// Cost of a layout: wavefronts beyond one a phase, summed over all accesses; then bytes; then simplicity (fewer XOR
-/// terms; fewer map dimensions). The search goes from simple to complicated and stops at the first layout without a
+/// Cost of a layout: wavefronts beyond one a phase, summed over all accesses; then simplicity (no padding; fewer XOR terms;
+/// rows of 128 bytes for TMA, few demands on the tensor, few map dimensions); then bytes. The search goes from simple to complicated and stops at the first layout without a
 /// conflict. Where accesses are linear over F2 a layout is judged by ranks alone, about 10^7 a second; the winner is
 /// always counted word by word as well, and both must agree.
 
@@ -57,11 +58,10 @@ struct TensorMap {
 struct SharedLayout {
   Layout layout;  ///< coordinates -> byte
   int64_t bytes;
-  /// Elements that lie next to each other, lowest first: as wide as the widest access.
   std::string how;  ///< `byte4^=x2 byte5^=x3`, `16 bytes of padding after y`, ...
   std::optional<TensorMap> tensor_map;
   std::vector<std::pair<std::string, BankReport>> reports;  ///< per access
-  int64_t tried;       ///< layouts judged
+  int64_t tried;                                            ///< layouts judged
   bool is_exhaustive;  ///< all of the family were judged, or the layout is free: nothing in the family is better
 
   auto is_free() const -> bool;

@@ -15,19 +15,25 @@ namespace {
 /// in which a thread owns 4 x 4).
 auto transposed_read() -> Layout {
   return LayoutBuilder()
-      .to("y").to("x")
-      .map("register", 4, {{"y", 1}}).map("register", 4, {{"x", 1}})
-      .map("lane", 16, {{"x", 4}}).map("lane", 2, {{"y", 4}})
+      .to("y")
+      .to("x")
+      .map("register", 4, {{"y", 1}})
+      .map("register", 4, {{"x", 1}})
+      .map("lane", 16, {{"x", 4}})
+      .map("lane", 2, {{"y", 4}})
       .map("warp", 8, {{"y", 8}})
       .build();
 }
 /// The stores of the same: lanes run along y.
 auto coalesced_write() -> Layout {
   return LayoutBuilder()
-      .to("y").to("x")
+      .to("y")
+      .to("x")
       .map("register", 4, {{"y", 1}})
-      .map("lane", 16, {{"y", 4}}).map("lane", 2, {{"x", 1}})
-      .map("warp", 8, {{"x", 2}}).map("register", 4, {{"x", 16}})
+      .map("lane", 16, {{"y", 4}})
+      .map("lane", 2, {{"x", 1}})
+      .map("warp", 8, {{"x", 2}})
+      .map("register", 4, {{"x", 16}})
       .build();
 }
 
@@ -56,8 +62,8 @@ TEST_CASE("the transpose of 64 x 64 f32: 8-way, 4-way, 4-way, free") {
   const auto plain = packed({{"y", 64}, {"x", 64}}, "byte", 4);
   const auto padded = LayoutBuilder().map("y", 64, {{"byte", 4}}).map("x", 64, {{"byte", 272}}).build();
   // TMA: two slabs of 32 columns (128 bytes), each swizzled by x bits 0-2.
-  const auto slabs = LayoutBuilder()
-      .map("y", 32, {{"byte", 4}}).map("x", 64, {{"byte", 128}}).map("y", 2, {{"byte", 8192}}).build();
+  const auto slabs =
+      LayoutBuilder().map("y", 32, {{"byte", 4}}).map("x", 64, {{"byte", 128}}).map("y", 2, {{"byte", 8192}}).build();
   const auto tma = compose(slabs, swizzle_map(Swizzle::b128, 16384).value()).value();
   CHECK(report(transposed_read(), plain, 16).worst == 8);
   CHECK(report(transposed_read(), tma, 16).worst == 4);
@@ -75,9 +81,13 @@ TEST_CASE("eight rows of one chunk hit eight bank groups under every swizzle") {
     const int64_t span = swizzle_span(swizzle);
     const auto box = tma_box({{"col", span / 2}, {"row", 32}}, 2, swizzle).value();
     const auto place = LayoutBuilder()
-        .from("matrix").from("row").from("col")
-        .map("col", 8, {{"col", 1}}).map("row", 8, {{"row", 1}}).map("matrix", 4, {{"row", 8}})
-        .build();
+                           .from("matrix")
+                           .from("row")
+                           .from("col")
+                           .map("col", 8, {{"col", 1}})
+                           .map("row", 8, {{"row", 1}})
+                           .map("matrix", 4, {{"row", 8}})
+                           .build();
     const auto rows = compose(compose(matrix_rows(4), place).value(), box).value();
     const auto vectors = vector_access(rows, 2, 16).value();
     REQUIRE(vectors.width == 16);
@@ -98,7 +108,7 @@ TEST_CASE("accesses that every textbook knows") {
   CHECK(stride(2).worst == 2);
   CHECK(stride(32).worst == 32);
   CHECK(stride(33).worst == 1);
-  CHECK(stride(36).worst == 4);   // gcd(36, 32)
+  CHECK(stride(36).worst == 4);  // gcd(36, 32)
   CHECK_FALSE(stride(33).certificate);
   CHECK(stride(32).certificate->degree() == 32);
   CHECK(bank_conflicts(LayoutBuilder().to("byte").map("lane", 32, {}).build(), 4)->worst == 1);  // broadcast
@@ -161,8 +171,11 @@ TEST_CASE("vectors are the registers that run through contiguous bytes") {
   CHECK(v.registers.text() == "(vector: register0-1, step: register2-3) -> (register: 2^4)");
   CHECK(vector_access(bytes, 4, 8)->width == 8);
   // Register order does not matter, alignment does.
-  const auto turned = LayoutBuilder().map("register", 2, {{"byte", 64}}).map("register", 2, {{"byte", 4}})
-      .map("lane", 8, {{"byte", 8}}).build();
+  const auto turned = LayoutBuilder()
+                          .map("register", 2, {{"byte", 64}})
+                          .map("register", 2, {{"byte", 4}})
+                          .map("lane", 8, {{"byte", 8}})
+                          .build();
   const auto t = vector_access(turned, 4, 16).value();
   CHECK(t.width == 8);
   CHECK(t.registers.text() == "(vector: register1, step: register0) -> (register: 2^2)");

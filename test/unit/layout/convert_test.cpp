@@ -146,16 +146,21 @@ auto least_kind(const Layout& source, const Layout& destination, const std::vect
     all = both;
   }
   for (const auto& [reg, from] : candidates) renamed = renamed && !from.empty();
-  return same ? ConversionKind::nothing
-              : renamed ? ConversionKind::rename : near ? ConversionKind::shuffle : ConversionKind::shared;
+  return same      ? ConversionKind::nothing
+         : renamed ? ConversionKind::rename
+         : near    ? ConversionKind::shuffle
+                   : ConversionKind::shared;
 }
 
 /// A lane holds `columns` neighbouring columns of a row; warps as the accumulator has them.
 auto row_contiguous(int64_t n, int64_t columns) -> Layout {
   return LayoutBuilder()
-      .to("row").to("col")
-      .map("register", columns, {{"col", 1}}).map("register", 2, {{"row", 8}})
-      .map("lane", 4, {{"col", columns}}).map("lane", 8, {{"row", 1}})
+      .to("row")
+      .to("col")
+      .map("register", columns, {{"col", 1}})
+      .map("register", 2, {{"row", 8}})
+      .map("lane", 4, {{"col", columns}})
+      .map("lane", 8, {{"row", 1}})
       .map("register", n / (4 * columns), {{"col", 4 * columns}})
       .map("warp", 4, {{"row", 16}})
       .build();
@@ -167,14 +172,16 @@ TEST_CASE("accumulator to A operand is nothing") {
   // 16-bit A of m64k16 takes columns 16 s .. 16 s + 15 of the accumulator: registers 8 s .. 8 s + 7.
   const auto acc = wgmma_accumulator(64).value();
   const auto a = product(rename(wgmma_a_registers(2).value(), {{"k", "col"}}),
-                         LayoutBuilder().map("register", 4, {{"col", 1}}).build()).value();
+                         LayoutBuilder().map("register", 4, {{"col", 1}}).build())
+                     .value();
   const auto plan = converted(acc, a, 2);
   CHECK(plan.kind == ConversionKind::nothing);
   CHECK(plan.text() == "nothing");
   CHECK(plan.unit_elements == 2);
   // The same with 22 blocks of 8 columns: 11 operands.
   const auto wide = product(rename(wgmma_a_registers(2).value(), {{"k", "col"}}),
-                            LayoutBuilder().map("register", 11, {{"col", 1}}).build()).value();
+                            LayoutBuilder().map("register", 11, {{"col", 1}}).build())
+                        .value();
   CHECK(converted(wgmma_accumulator(176).value(), wide, 2).kind == ConversionKind::nothing);
   // mma.sync: two neighbouring m16n8 accumulators are one A operand.
   const auto two = product(mma_accumulator(), LayoutBuilder().map("register", 2, {{"col", 1}}).build()).value();
@@ -208,11 +215,12 @@ TEST_CASE("repeats of odd number pass through a shuffle") {
 }
 
 TEST_CASE("accumulator to another split over warpgroups goes through shared memory") {
-  const auto by_rows = product(wgmma_accumulator(64).value(),
-                               LayoutBuilder().map("warpgroup", 2, {{"row", 1}}).build()).value();
-  const auto by_columns = product(product(wgmma_accumulator(32).value(),
-                                          LayoutBuilder().map("warpgroup", 2, {{"col", 1}}).build()).value(),
-                                  LayoutBuilder().map("register", 2, {{"row", 1}}).build()).value();
+  const auto by_rows =
+      product(wgmma_accumulator(64).value(), LayoutBuilder().map("warpgroup", 2, {{"row", 1}}).build()).value();
+  const auto by_columns =
+      product(product(wgmma_accumulator(32).value(), LayoutBuilder().map("warpgroup", 2, {{"col", 1}}).build()).value(),
+              LayoutBuilder().map("register", 2, {{"row", 1}}).build())
+          .value();
   REQUIRE(by_rows.to_extent("row") == 128);
   REQUIRE(by_columns.to_extent("row") == 128);
   for (const int64_t bytes : {2, 4}) {
@@ -225,9 +233,16 @@ TEST_CASE("accumulator to another split over warpgroups goes through shared memo
     CHECK(plan.shared->load.width == 16);
   }
   // To rows of 16 columns per lane, over all warps: wide loads.
-  const auto rows = LayoutBuilder().to("row").to("col")
-      .map("register", 4, {{"col", 1}}).map("lane", 16, {{"col", 4}}).map("lane", 2, {{"row", 1}})
-      .map("warp", 4, {{"row", 2}}).map("warpgroup", 2, {{"row", 8}}).map("register", 8, {{"row", 16}}).build();
+  const auto rows = LayoutBuilder()
+                        .to("row")
+                        .to("col")
+                        .map("register", 4, {{"col", 1}})
+                        .map("lane", 16, {{"col", 4}})
+                        .map("lane", 2, {{"row", 1}})
+                        .map("warp", 4, {{"row", 2}})
+                        .map("warpgroup", 2, {{"row", 8}})
+                        .map("register", 8, {{"row", 16}})
+                        .build();
   const auto plan = converted(by_rows, rows);
   CHECK(plan.kind == ConversionKind::shared);
   INFO(plan.text());
@@ -235,15 +250,21 @@ TEST_CASE("accumulator to another split over warpgroups goes through shared memo
 }
 
 TEST_CASE("other registers in all lanes alike is a rename") {
-  const auto turned = LayoutBuilder().to("row").to("col")
-      .map("register", 2, {{"row", 8}}).map("register", 2, {{"col", 1}})
-      .map("lane", 4, {{"col", 2}}).map("lane", 8, {{"row", 1}}).build();
+  const auto turned = LayoutBuilder()
+                          .to("row")
+                          .to("col")
+                          .map("register", 2, {{"row", 8}})
+                          .map("register", 2, {{"col", 1}})
+                          .map("lane", 4, {{"col", 2}})
+                          .map("lane", 8, {{"row", 1}})
+                          .build();
   const auto plan = converted(mma_accumulator(), turned);
   CHECK(plan.kind == ConversionKind::rename);
   CHECK(plan.text() == "rename 0<-0 1<-2 2<-1 3<-3");
   // 22 registers as 2 * 11 and as 11 * 2: no bit matches, the registers do.
   const auto lane = LayoutBuilder().map("lane", 32, {{"row", 1}}).build();
-  const auto a = product(lane, LayoutBuilder().map("register", 2, {{"col", 11}}).map("register", 11, {{"col", 1}}).build());
+  const auto a =
+      product(lane, LayoutBuilder().map("register", 2, {{"col", 11}}).map("register", 11, {{"col", 1}}).build());
   const auto b = product(lane, LayoutBuilder().map("register", 22, {{"col", 1}}).build());
   const auto odd = converted(*a, *b);
   CHECK(odd.kind == ConversionKind::rename);
@@ -255,8 +276,12 @@ TEST_CASE("other registers in all lanes alike is a rename") {
 
 TEST_CASE("replicas are used, and made") {
   // Row sums: the four lanes of a row all hold them; the destination wants row l in lane l of the first 16.
-  const auto sums = LayoutBuilder().to("row").map("register", 2, {{"row", 8}})
-      .map("lane", 4, {}).map("lane", 8, {{"row", 1}}).build();
+  const auto sums = LayoutBuilder()
+                        .to("row")
+                        .map("register", 2, {{"row", 8}})
+                        .map("lane", 4, {})
+                        .map("lane", 8, {{"row", 1}})
+                        .build();
   const auto one_each = LayoutBuilder().to("row").map("lane", 16, {{"row", 1}}).map("lane", 2, {}).build();
   const auto plan = converted(sums, one_each);
   CHECK(plan.kind == ConversionKind::shuffle);
@@ -286,7 +311,8 @@ TEST_CASE("random register layouts: the least kind is found and every plan moves
       for (int b = 0; b < 5; ++b) bits.push_back({"col", int64_t{1} << b});
       const auto shuffle = [&](size_t first, size_t last) {
         for (size_t b = last; b > first + 1; --b) {
-          std::swap(bits[b - 1], bits[first + static_cast<size_t>(random.uniform(0, static_cast<int64_t>(b - 1 - first)))]);
+          std::swap(bits[b - 1],
+                    bits[first + static_cast<size_t>(random.uniform(0, static_cast<int64_t>(b - 1 - first)))]);
         }
       };
       if (!plain && mixed >= 1) shuffle(0, 3);
@@ -315,7 +341,8 @@ TEST_CASE("random register layouts: the least kind is found and every plan moves
     }
     ++kinds[plan.kind];
   }
-  for (const auto kind : {ConversionKind::nothing, ConversionKind::rename, ConversionKind::shuffle, ConversionKind::shared}) {
+  for (const auto kind :
+       {ConversionKind::nothing, ConversionKind::rename, ConversionKind::shuffle, ConversionKind::shared}) {
     CHECK(kinds[kind] > 15);
   }
 }
@@ -323,12 +350,18 @@ TEST_CASE("random register layouts: the least kind is found and every plan moves
 TEST_CASE("conversions that cannot be are refused with the reason") {
   const auto acc = wgmma_accumulator(16).value();
   CHECK(plan_conversion(acc, rename(acc, {{"col", "k"}}), 4).why() == "only one of the layouts has the coordinate `k`");
-  CHECK(plan_conversion(acc, wgmma_accumulator(32).value(), 4).why().find("does not hold element") != std::string::npos);
+  CHECK(plan_conversion(acc, wgmma_accumulator(32).value(), 4).why().find("does not hold element") !=
+        std::string::npos);
   SharedRules rules;
   rules.max_bytes = 1000;
-  const auto swapped = LayoutBuilder().to("row").to("col")
-      .map("register", 8, {{"col", 1}}).map("warp", 2, {{"col", 8}}).map("warp", 2, {{"row", 1}})
-      .map("lane", 32, {{"row", 2}}).build();
+  const auto swapped = LayoutBuilder()
+                           .to("row")
+                           .to("col")
+                           .map("register", 8, {{"col", 1}})
+                           .map("warp", 2, {{"col", 8}})
+                           .map("warp", 2, {{"row", 1}})
+                           .map("lane", 32, {{"row", 2}})
+                           .build();
   CHECK(plan_conversion(acc, swapped, 4, rules).why() == "the tile has 4096 bytes, more than 1000");
   CHECK(converted(acc, swapped).kind == ConversionKind::shared);
 }

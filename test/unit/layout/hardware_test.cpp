@@ -25,12 +25,10 @@ auto swizzled(int64_t byte, int64_t bits) -> int64_t { return byte ^ ((byte >> 7
 
 TEST_CASE("swizzles move every byte as the manual says") {
   for (const auto& [swizzle, bits] : kSwizzles) {
-    for_each(swizzle_map(swizzle, 3072).value(), [&, bits = bits](const Point& from, const Point& to) {
-      REQUIRE(to[0] == swizzled(from[0], bits));
-    });
+    for_each(swizzle_map(swizzle, 3072).value(),
+             [&, bits = bits](const Point& from, const Point& to) { REQUIRE(to[0] == swizzled(from[0], bits)); });
   }
-  CHECK(swizzle_map(Swizzle::b128, 1536).why() ==
-        "1536 bytes are no multiple of 1024, the period of the 128B swizzle");
+  CHECK(swizzle_map(Swizzle::b128, 1536).why() == "1536 bytes are no multiple of 1024, the period of the 128B swizzle");
 }
 
 TEST_CASE("in rows of the span, chunk c of row r goes where the field's tables say") {
@@ -48,7 +46,9 @@ TEST_CASE("in rows of the span, chunk c of row r goes where the field's tables s
 }
 
 TEST_CASE("boxes that no tensor map has are refused") {
-  const auto why = [](const std::vector<std::pair<std::string, int64_t>>& box, Swizzle s) { return tma_box(box, 4, s).why(); };
+  const auto why = [](const std::vector<std::pair<std::string, int64_t>>& box, Swizzle s) {
+    return tma_box(box, 4, s).why();
+  };
   CHECK(why({}, Swizzle::none) == "a tensor map has 1 to 5 dimensions, not 0");
   CHECK(why({{"x", 4}, {"y", 257}}, Swizzle::none) == "a box is at most 256 wide; `y` has 257");
   CHECK(why({{"x", 34}, {"y", 34}}, Swizzle::none) == "the inner 136 bytes of the box are no multiple of 16");
@@ -59,9 +59,8 @@ TEST_CASE("boxes that no tensor map has are refused") {
   const auto halo = tma_box({{"x", 36}, {"y", 34}}, 4, Swizzle::none).value();
   for_each(halo, [](const Point& at, const Point& byte) { REQUIRE(byte[0] == at[0] * 4 + at[1] * 144); });
   const auto rows40 = tma_box({{"x", 32}, {"y", 40}}, 4, Swizzle::b128).value();
-  for_each(rows40, [](const Point& at, const Point& byte) {
-    REQUIRE(byte[0] == swizzled(at[0] * 4 + at[1] * 128, 3));
-  });
+  for_each(rows40,
+           [](const Point& at, const Point& byte) { REQUIRE(byte[0] == swizzled(at[0] * 4 + at[1] * 128, 3)); });
 }
 
 TEST_CASE("K-major wgmma operands: slabs of one span, descriptor offsets that find them") {
@@ -165,9 +164,15 @@ TEST_CASE("ldmatrix distributes rows of eight to four lanes each") {
 TEST_CASE("ldmatrix.x4 over a 16 x 16 tile gives the A fragment of mma.sync") {
   // Matrices in the order rows 0-7, rows 8-15, then the right half: matrix bit 0 is row bit 3, bit 1 is k bit 3.
   const auto tile = LayoutBuilder()
-      .from("matrix").from("row").from("col").to("row").to("k")
-      .map("row", 8, {{"row", 1}}).map("col", 8, {{"k", 1}})
-      .map("matrix", 2, {{"row", 8}}).map("matrix", 2, {{"k", 8}})
-      .build();
+                        .from("matrix")
+                        .from("row")
+                        .from("col")
+                        .to("row")
+                        .to("k")
+                        .map("row", 8, {{"row", 1}})
+                        .map("col", 8, {{"k", 1}})
+                        .map("matrix", 2, {{"row", 8}})
+                        .map("matrix", 2, {{"k", 8}})
+                        .build();
   CHECK(compose(matrix_fragment(4, false), tile).value() == mma_a());
 }

@@ -27,9 +27,13 @@ auto image_size(const Layout& layout) -> int64_t {
 
 auto accumulator_88() -> Layout {
   return LayoutBuilder()
-      .to("row").to("col")
-      .map("register", 2, {{"col", 1}}).map("register", 2, {{"row", 8}}).map("register", 22, {{"col", 8}})
-      .map("lane", 4, {{"col", 2}}).map("lane", 8, {{"row", 1}})
+      .to("row")
+      .to("col")
+      .map("register", 2, {{"col", 1}})
+      .map("register", 2, {{"row", 8}})
+      .map("register", 22, {{"col", 8}})
+      .map("lane", 4, {{"col", 2}})
+      .map("lane", 8, {{"row", 1}})
       .map("warp", 4, {{"row", 16}})
       .build();
 }
@@ -38,8 +42,7 @@ auto accumulator_88() -> Layout {
 
 TEST_CASE("the worked example: 88 registers of a 64 x 176 tile") {
   const auto acc = accumulator_88();
-  CHECK(acc.text() ==
-        "(register: col0 row3 col3-4, lane: col1-2 row0-2, warp: row4-5) -> (row: 2^6, col: 2^4 11)");
+  CHECK(acc.text() == "(register: col0 row3 col3-4, lane: col1-2 row0-2, warp: row4-5) -> (row: 2^6, col: 2^4 11)");
   CHECK(acc.from_extent("register") == 88);
   CHECK(acc.to_extent("col") == 176);
   CHECK(*acc.apply({71, 5, 2}) == Point{41, 139});
@@ -227,10 +230,14 @@ TEST_CASE("product puts copies above, divide takes them away") {
 
 TEST_CASE("22 copies of an 8-column core are the 176-column accumulator") {
   const auto core = LayoutBuilder()
-      .to("row").to("col")
-      .map("register", 2, {{"col", 1}}).map("register", 2, {{"row", 8}})
-      .map("lane", 4, {{"col", 2}}).map("lane", 8, {{"row", 1}}).map("warp", 4, {{"row", 16}})
-      .build();
+                        .to("row")
+                        .to("col")
+                        .map("register", 2, {{"col", 1}})
+                        .map("register", 2, {{"row", 8}})
+                        .map("lane", 4, {{"col", 2}})
+                        .map("lane", 8, {{"row", 1}})
+                        .map("warp", 4, {{"row", 16}})
+                        .build();
   const auto copies = LayoutBuilder().map("register", 22, {{"col", 1}}).build();
   CHECK(product(core, copies).value() == accumulator_88());
   CHECK(same_map(*divide(accumulator_88(), core), copies));

@@ -25,22 +25,27 @@ struct Transpose {
   std::vector<SharedAccess> accesses;
 };
 auto transpose(int64_t n, int64_t element_bytes, int64_t v) -> Transpose {
-  const int64_t lines = n / v;                             // vectors in a line of y
+  const int64_t lines = n / v;  // vectors in a line of y
   const int64_t along = std::min<int64_t>(lines, 32), across = 32 / along;
   const auto write = LayoutBuilder()
-      .to("y").to("x")
-      .map("register", v, {{"y", 1}})
-      .map("lane", along, {{"y", v}}).map("lane", across, {{"x", 1}})
-      .map("register", lines / along, {{"y", v * along}})
-      .map("warp", n / across, {{"x", across}})
-      .build();
+                         .to("y")
+                         .to("x")
+                         .map("register", v, {{"y", 1}})
+                         .map("lane", along, {{"y", v}})
+                         .map("lane", across, {{"x", 1}})
+                         .map("register", lines / along, {{"y", v * along}})
+                         .map("warp", n / across, {{"x", across}})
+                         .build();
   const auto read = LayoutBuilder()
-      .to("y").to("x")
-      .map("register", v, {{"y", 1}}).map("register", v, {{"x", 1}})
-      .map("lane", along, {{"x", v}}).map("lane", across, {{"y", v}})
-      .map("register", lines / along, {{"x", v * along}})
-      .map("warp", lines / across, {{"y", v * across}})
-      .build();
+                        .to("y")
+                        .to("x")
+                        .map("register", v, {{"y", 1}})
+                        .map("register", v, {{"x", 1}})
+                        .map("lane", along, {{"x", v}})
+                        .map("lane", across, {{"y", v}})
+                        .map("register", lines / along, {{"x", v * along}})
+                        .map("warp", lines / across, {{"y", v * across}})
+                        .build();
   return {{{{"y", n}, {"x", n}}, element_bytes},
           {{"write", write, v * element_bytes}, {"read", read, v * element_bytes}}};
 }
@@ -65,7 +70,8 @@ auto brute_excess(const Transpose& t, int64_t v, const std::function<int64_t(int
         words.erase(std::unique(words.begin(), words.end()), words.end());
         int64_t most = 0;
         for (int64_t bank = 0; bank < 32; ++bank) {
-          most = std::max<int64_t>(most, std::count_if(words.begin(), words.end(), [&](int64_t w) { return w % 32 == bank; }));
+          most = std::max<int64_t>(
+              most, std::count_if(words.begin(), words.end(), [&](int64_t w) { return w % 32 == bank; }));
         }
         excess += most - 1;
       }
@@ -100,8 +106,15 @@ TEST_CASE("a transpose of any element size has a layout without conflicts, as br
   struct Case {
     int64_t n, element_bytes, v;
   };
-  for (const auto& [n, eb, v] : std::vector<Case>{
-           {64, 4, 4}, {32, 4, 1}, {64, 4, 2}, {64, 2, 8}, {64, 2, 4}, {32, 8, 2}, {64, 8, 2}, {32, 8, 1}, {128, 2, 8}}) {
+  for (const auto& [n, eb, v] : std::vector<Case>{{64, 4, 4},
+                                                  {32, 4, 1},
+                                                  {64, 4, 2},
+                                                  {64, 2, 8},
+                                                  {64, 2, 4},
+                                                  {32, 8, 2},
+                                                  {64, 8, 2},
+                                                  {32, 8, 1},
+                                                  {128, 2, 8}}) {
     INFO("n " << n << ", " << eb << " bytes, " << v << " x " << v << " per thread");
     const auto t = transpose(n, eb, v);
     CHECK(brute_finds_free(t, v));
@@ -119,10 +132,17 @@ TEST_CASE("a transpose of any element size has a layout without conflicts, as br
 
 TEST_CASE("a 32 x 64 tile, across and along") {
   // f32, rows of 64: written along columns, read down rows, 4 bytes a lane.
-  const auto along = LayoutBuilder().map("lane", 32, {{"col", 1}}).map("register", 2, {{"col", 32}})
-      .map("warp", 4, {{"row", 1}}).map("register", 8, {{"row", 4}}).build();
-  const auto down = LayoutBuilder().map("lane", 32, {{"row", 1}}).map("warp", 4, {{"col", 1}})
-      .map("register", 16, {{"col", 4}}).build();
+  const auto along = LayoutBuilder()
+                         .map("lane", 32, {{"col", 1}})
+                         .map("register", 2, {{"col", 32}})
+                         .map("warp", 4, {{"row", 1}})
+                         .map("register", 8, {{"row", 4}})
+                         .build();
+  const auto down = LayoutBuilder()
+                        .map("lane", 32, {{"row", 1}})
+                        .map("warp", 4, {{"col", 1}})
+                        .map("register", 16, {{"col", 4}})
+                        .build();
   // Brute force: XOR of five row bits into five column bits, any pairing.
   bool exists = false;
   std::vector<int> pairing = {0, 1, 2, 3, 4};
@@ -135,7 +155,9 @@ TEST_CASE("a 32 x 64 tile, across and along") {
     std::vector<int64_t> rows, cols;
     for (int64_t k = 0; k < 32; ++k) rows.push_back(bank(k, 7)), cols.push_back(bank(7, k));
     for (auto* banks : {&rows, &cols}) std::sort(banks->begin(), banks->end());
-    const auto distinct = [](const std::vector<int64_t>& v) { return std::adjacent_find(v.begin(), v.end()) == v.end(); };
+    const auto distinct = [](const std::vector<int64_t>& v) {
+      return std::adjacent_find(v.begin(), v.end()) == v.end();
+    };
     exists = exists || (distinct(rows) && distinct(cols));
   } while (std::next_permutation(pairing.begin(), pairing.end()));
   CHECK(exists);
@@ -148,13 +170,25 @@ TEST_CASE("a 32 x 64 tile, across and along") {
 }
 
 TEST_CASE("stores by rows and ldmatrix: the XOR of row bits that everybody uses") {
-  const auto stores = LayoutBuilder().map("register", 8, {{"k", 1}}).map("lane", 8, {{"k", 8}})
-      .map("lane", 4, {{"row", 1}}).map("warp", 4, {{"row", 4}}).map("register", 2, {{"row", 16}}).build();
-  const auto place = LayoutBuilder().from("matrix").from("row").from("col")
-      .map("row", 8, {{"row", 1}}).map("col", 8, {{"k", 1}})
-      .map("matrix", 2, {{"row", 8}}).map("matrix", 2, {{"k", 8}}).build();
+  const auto stores = LayoutBuilder()
+                          .map("register", 8, {{"k", 1}})
+                          .map("lane", 8, {{"k", 8}})
+                          .map("lane", 4, {{"row", 1}})
+                          .map("warp", 4, {{"row", 4}})
+                          .map("register", 2, {{"row", 16}})
+                          .build();
+  const auto place = LayoutBuilder()
+                         .from("matrix")
+                         .from("row")
+                         .from("col")
+                         .map("row", 8, {{"row", 1}})
+                         .map("col", 8, {{"k", 1}})
+                         .map("matrix", 2, {{"row", 8}})
+                         .map("matrix", 2, {{"k", 8}})
+                         .build();
   const auto loads = product(compose(matrix_rows(4), place).value(),
-                             LayoutBuilder().map("warp", 2, {{"row", 1}}).map("warp", 4, {{"k", 1}}).build()).value();
+                             LayoutBuilder().map("warp", 2, {{"row", 1}}).map("warp", 4, {{"k", 1}}).build())
+                         .value();
   const SharedTile tile = {{{"k", 64}, {"row", 32}}, 2};
   const auto found = synthesize(tile, {{"st.shared", stores, 16}, {"ldmatrix", loads, 16}}, {}).value();
   CHECK(found.is_free());
@@ -202,6 +236,27 @@ TEST_CASE("a tensor map writes what a transpose reads: split and permuted dimens
         "box {y 32, x/4 16, x 4}, swizzle 128B, 2 copies along y, if the extent of x is a multiple of 4");
 }
 
+TEST_CASE("a tensor map pads by loading wider rows, 16 bytes at a time") {
+  // The 34 x 34 f32 halo tile: 136 bytes are no box row, 144 are.
+  const auto along = LayoutBuilder().map("lane", 32, {{"x", 1}}).build();
+  const SharedTile halo = {{{"x", 34}, {"y", 34}}, 4};
+  const auto found = synthesize(halo, {{"along", along, 4}}, {true}).value();
+  CHECK(found.how == "box {x 36, y 34}, swizzle none");
+  CHECK(found.bytes == 34 * 144);
+  CHECK(found.is_free());
+  CHECK(found.layout.value_at({33, 33}) == 33 * 144 + 33 * 4);
+  // 16-byte reads down the rows: 8 lanes want 8 different 16-byte groups. A pitch of 9 groups has them.
+  const auto down = LayoutBuilder().map("register", 4, {{"x", 1}}).map("lane", 32, {{"y", 1}}).build();
+  const auto reads = synthesize(halo, {{"down", down, 16}}, {true});
+  INFO((reads.ok() ? reads->text() : reads.why()));
+  CHECK_FALSE(reads.ok());  // 34 = 2 * 17: four neighbours are no digits of the tile
+  const SharedTile rounded = {{{"x", 40}, {"y", 34}}, 4};
+  const auto wide = synthesize(rounded, {{"down", down, 16}}, {true}).value();
+  INFO(wide.text());
+  CHECK(wide.is_free());
+  CHECK(wide.how == "box {x 44, y 34}, swizzle none");  // 10 groups: 2-way; 11: free
+}
+
 TEST_CASE("odd extents: padding, found where brute force over pitches finds it") {
   // 34 x 34 f32 halo tile, read down and along by 32 lanes: free with the smallest odd pitch.
   const auto down = LayoutBuilder().map("lane", 32, {{"y", 1}}).build();
@@ -223,8 +278,12 @@ TEST_CASE("odd extents: padding, found where brute force over pitches finds it")
   CHECK(found.reports[1].second.certificate);
   // 48 columns: the XOR of row bits into the low 32 words of a pitch of 48 words costs no byte.
   const auto rows = LayoutBuilder().map("lane", 32, {{"y", 1}}).map("register", 48, {{"x", 1}}).build();
-  const auto cols = LayoutBuilder().map("lane", 16, {{"x", 1}}).map("lane", 2, {{"y", 1}})
-      .map("register", 3, {{"x", 16}}).map("register", 16, {{"y", 2}}).build();
+  const auto cols = LayoutBuilder()
+                        .map("lane", 16, {{"x", 1}})
+                        .map("lane", 2, {{"y", 1}})
+                        .map("register", 3, {{"x", 16}})
+                        .map("register", 16, {{"y", 2}})
+                        .build();
   const auto wide = synthesize({{{"x", 48}, {"y", 32}}, 4}, {{"rows", rows, 4}, {"cols", cols, 4}}, {}).value();
   INFO(wide.text());
   CHECK(wide.is_free());
@@ -308,6 +367,6 @@ TEST_CASE("requests that no layout fulfils are refused with the reason") {
         "no order of elements gives 8 bytes at once to `across`");
   CHECK(synthesize(tile, {{"along", along, 2}}, {}).why() == "`along`: 2 bytes a lane for elements of 4");
   CHECK(synthesize({{}, 4}, {}, {}).why() == "a tile without coordinates");
-  CHECK(synthesize({{{"y", 3}, {"x", 5}}, 4}, {}, {true}).why() ==
+  CHECK(synthesize({{{"y", 257}, {"x", 5}}, 4}, {}, {true}).why() ==
         "no tensor map copies this tile: inner bytes, extents or rank do not fit");
 }
