@@ -214,6 +214,69 @@ func @uniform(%in: buffer<u16, 1>, %on: bool, %base: i64, out %out: buffer<u16, 
   for (int i = 1; i < 16; i++) CHECK(out[i] == i + 1);
 }
 
+/// Rows that are aligned, all misaligned, or some of both; a store under a condition, one whose subscript is not affine,
+/// one that goes by 3 vectors where the stride is a parameter, and loops that run never or once.
+TEST_CASE("loops of nontemporal stores work at any address", "[codegen][memory]") {
+  const auto module = compile(R"(
+func @rows(%base: i64, %pitch: i64, %n: i64, out %out: buffer<u16, 1>) {
+  for %y = 0 : 3 {
+    for %x = 1 : cast<index>(%n) {
+      let %at = cast<index>(%base) + %y * cast<index>(%pitch) + (%x - 1) * 16
+      store nontemporal %out[ramp(%at, 1, 16)] = broadcast(cast<u16>(%y * 100 + %x), 16)
+      store nontemporal %out[ramp(%at + 3 * cast<index>(%pitch), 1, 16)] = broadcast(cast<u16>(%y * 100 + %x + 1000), 16)
+      if %x == 2 {
+        store nontemporal %out[ramp(%at, 1, 16)] = broadcast(7:u16, 16)
+      }
+    }
+  }
+  store_fence
+}
+func @steps(%base: i64, %pitch: i64, %n: i64, out %out: buffer<u16, 1>) {
+  for %x = 0 : cast<index>(%n) {
+    store nontemporal %out[ramp(cast<index>(%base) + %x * cast<index>(%pitch), 1, 16)] = broadcast(cast<u16>(%x + 1), 16)
+  }
+  store_fence
+}
+func @clamped(%base: i64, %pitch: i64, %n: i64, out %out: buffer<u16, 1>) {
+  for %x = 0 : cast<index>(%n) {
+    store nontemporal %out[ramp(cast<index>(%base) + min(%x * 16, cast<index>(%pitch)), 1, 16)] = broadcast(cast<u16>(%x + 1), 16)
+  }
+  store_fence
+})");
+  constexpr int64_t room = 1200;
+  const auto check = [&](const char* name, int64_t base, int64_t pitch, int64_t n, const std::vector<int64_t>& want) {
+    Array<uint16_t> out({room});
+    REQUIRE(run(*module, name, nullptr, &base, &pitch, &n, out) == 0);
+    int wrong = 0;
+    for (size_t i = 0; i < want.size(); i++) wrong += out[i] != want[i];
+    INFO(name << " from " << base << " by " << pitch << ", " << n << " times");
+    CHECK(wrong == 0);
+  };
+  for (int64_t base : {0, 1, 3, 8, 16, 21, 31}) {
+    for (int64_t pitch : {160, 161, 168, 176}) {
+      for (int64_t n : {0, 1, 2, 9}) {
+        std::vector<int64_t> rows(room), steps(room), clamped(room);
+        const auto put = [&](std::vector<int64_t>& to, int64_t at, int64_t v) {
+          for (int64_t k = 0; k < 16; k++) to[size_t(base + at + k)] = v;
+        };
+        for (int64_t y = 0; y < 3; y++) {
+          for (int64_t x = 1; x <= n; x++) {
+            put(rows, y * pitch + (x - 1) * 16, x == 2 ? 7 : y * 100 + x);
+            put(rows, (y + 3) * pitch + (x - 1) * 16, y * 100 + x + 1000);
+          }
+        }
+        check("rows", base, pitch, n, rows);
+        const int64_t step = pitch / 2;
+        for (int64_t x = 0; x < n; x++) put(steps, x * step, x + 1);
+        check("steps", base, step, n, steps);
+        const int64_t last = pitch % 100;
+        for (int64_t x = 0; x < n; x++) put(clamped, std::min(x * 16, last), x + 1);
+        check("clamped", base, last, n, clamped);
+      }
+    }
+  }
+}
+
 TEST_CASE("nontemporal stores work at any address", "[codegen][memory]") {
   for (const Target& target : {host_target(), x86_64_target(1)}) {
     const auto module = compile(R"(

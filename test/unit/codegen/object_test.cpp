@@ -25,6 +25,20 @@ auto kinds_of(std::string_view text, Target target = x86_64_target(3)) -> std::v
 }
 using Kinds = std::vector<DiagKind>;
 
+/// The block with the first `instruction`, up to its first jump.
+auto inner_loop(const std::string& assembly, const std::string& instruction) -> std::string {
+  const size_t at = assembly.find(instruction);
+  if (at == std::string::npos) return {};
+  const size_t label = assembly.rfind("\n.L", at), jump = assembly.find("\n\tj", at);
+  return assembly.substr(label, assembly.find('\n', jump + 1) - label);
+}
+
+auto count(const std::string& text, const std::string& word) -> int {
+  int n = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) n++;
+  return n;
+}
+
 TEST_CASE("what code cannot be made for is refused by name", "[codegen][limits]") {
   CHECK(kinds_of("func @f(out %a: buffer<f32, 1>) {\nstore %a[0] = 1.0:f32\n}").empty());
   CHECK(kinds_of("func @f(%a: buffer<f16, 1>) {\n}") == Kinds{DiagKind::codegen_type});
@@ -143,6 +157,28 @@ func @f(%in: buffer<u16, 2>, %y: i64, out %out: buffer<u16, 1>) {
   const std::string dense = assembly(flat, x86_64_target(3));
   CHECK_FALSE(has(dense, "vpinsrw"));
   CHECK(has(dense, "vmovups"));
+
+  // Rows at symbolic strides: in the inner loop, one pointer per row and one offset for all. No test of alignment in
+  // front of the store, no product of strides, nothing reloaded.
+  const char* rows = R"(
+func @f(%in: buffer<u16, 2>, %n: i64, %m: i64, out %out: buffer<u16, 2>) {
+  for %y = 0 : cast<index>(%m) {
+    for %x = 0 : cast<index>(%n) {
+      let %at = min(%out, 0) + %x * 16 - 1 - min(%in, 0) + (min(%out, 1) + %y * 2 - min(%in, 1)) * stride(%in, 1)
+      let %next = %at + stride(%in, 1)
+      store nontemporal %out[ramp(%x * 16 + %y * stride(%out, 1), 1, 16)] = %in[ramp(%at, 1, 16)] + %in[ramp(%at + 2, 1, 16)] + %in[ramp(%next, 1, 16)]
+    }
+  }
+  store_fence
+})";
+  const std::string inner = inner_loop(assembly(rows, x86_64_target(3)), "vmovntdq");
+  INFO(inner);
+  CHECK(has(inner, "vpaddw\t2("));
+  CHECK(count(inner, "\n\tj") == 1);
+  CHECK(has(inner.substr(inner.rfind('\t')), inner.substr(1, inner.find(':') - 1)));
+  CHECK_FALSE(has(inner, "imul"));
+  CHECK_FALSE(has(inner, "(%rsp)"));
+  CHECK(count(inner, "\n") <= 11);
 
   const char* fused = R"(
 func @f(%a: buffer<f32, 1>, out %out: buffer<f32, 1>) {

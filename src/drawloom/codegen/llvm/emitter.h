@@ -10,6 +10,7 @@
 
 #include <unordered_map>
 
+#include "drawloom/codegen/llvm/linear.h"
 #include "drawloom/codegen/llvm/llvm_headers.h"
 #include "drawloom/ir/program.h"
 #include "drawloom/support/target.h"
@@ -21,8 +22,10 @@ using llvm::Value;
 
 /// Alignment of heap blocks (the runtime promises it) and of stack storage.
 inline constexpr int kStorageAlign = 64;
-/// Bytes before and after stack storage that a masked vector access may touch without meaning it (memory.cpp).
+/// Bytes before and after stack storage that a masked vector access may touch without meaning it (masked.cpp).
 inline constexpr int kStackMargin = 256;
+/// Lanes that a mask in one integer has room for.
+inline constexpr int kMaskLanes = 64;
 /// Front of the names of allocas that must have become SSA values after optimisation.
 inline constexpr std::string_view kRegisterPrefix = "register.";
 
@@ -47,8 +50,14 @@ class ModuleEmitter {
   auto constant_struct(const std::vector<llvm::Constant*>& fields, std::string_view name) -> llvm::Constant*;
   /// A C function that objects may refer to (libm, memcpy, snprintf, the default context).
   auto external(std::string_view name, llvm::FunctionType* type) -> llvm::Function*;
+  /// masked.cpp. A mask has bit k for lane k; vectors are `lanes_type`, of at most 64 lanes.
   /// `void (ptr to, ptr from, i64 mask)`: copies the elements whose mask bit is set, in order.
-  auto lane_copy(int element_bytes) -> llvm::Function*;
+  auto lane_copy(Type element) -> llvm::Function*;
+  /// `vector (ptr at, i64 mask)`: lanes that are off are unspecified, and their memory need not exist.
+  auto masked_load(Type element, int lanes) -> llvm::Function*;
+  /// `void (ptr at, vector value, i64 mask)`
+  auto masked_store(Type element, int lanes) -> llvm::Function*;
+  auto lanes_type(Type element, int lanes) -> llvm::Type*;
   /// A TBAA tag that no other storage has.
   auto new_storage_tag(std::string_view name) -> llvm::MDNode*;
 
@@ -67,7 +76,7 @@ struct Storage {
 
 /// base + k * stride in lane k; `stride` is a ConstantInt where it is known.
 struct RampValue {
-  Value* base = nullptr;
+  Linear base;
   Value* stride = nullptr;
   /// Whether the stride is the constant `n`.
   auto has_stride(int64_t n) const -> bool;
@@ -76,7 +85,9 @@ struct RampValue {
 
 struct Binding {
   Value* value = nullptr;
-  std::optional<RampValue> ramp;  ///< vectors of index, where it is one
+  std::optional<RampValue> ramp = std::nullopt;  ///< vectors of index, where it is one
+  std::optional<Linear> sum = std::nullopt;      ///< scalars of index, where it is more than `value` says
+  int depth = 0;                                 ///< how many of the function's loops enclose what it depends on
 };
 
 /// Where an access goes, evaluated: one element, or the lanes of a vector.
@@ -84,8 +95,8 @@ struct Place {
   Storage storage;
   Type element;
   int lanes = 1;
-  std::optional<RampValue> ramp;  ///< of the subscript of a vector access, if it is one
-  Value* index = nullptr;         ///< the subscript otherwise
+  std::optional<RampValue> ramp;  ///< of the subscript; a scalar one is a ramp of stride 0
+  Value* index = nullptr;         ///< the subscript of a vector access that is no ramp
   auto element_bytes() const -> int { return element.bytes(); }
   auto bytes() const -> int { return lanes * element.bytes(); }
 };
@@ -95,6 +106,14 @@ struct Mask {
   Value* uniform = nullptr;
   Value* lanes = nullptr;
 };
+
+/// What becomes of a nontemporal store of a dense vector.
+enum class StoreKind : uint8_t {
+  Ask,       ///< past the caches if its address turns out aligned
+  Streamed,  ///< past the caches: its address is aligned
+  Plain,
+};
+using StoreKinds = std::unordered_map<const Store*, StoreKind>;
 
 class FunctionEmitter {
  public:
@@ -132,6 +151,10 @@ class FunctionEmitter {
   std::unordered_map<const BufferDecl*, Storage> storages_;
   std::unordered_map<const ExprNode*, Value*> memo_;
   std::unordered_map<const ExprNode*, std::optional<RampValue>> ramps_;
+  std::unordered_map<const ExprNode*, Linear> linears_;
+  std::unordered_map<const ExprNode*, int> depths_;
+  StoreKinds store_kinds_;  ///< of nontemporal stores in the loop being emitted; Ask where there is none
+  int depth_ = 0;           ///< loops of this function around the current point
 
   // --- frame.cpp: the function's frame, captures, errors
   void open_body();
@@ -163,6 +186,7 @@ class FunctionEmitter {
   // --- statements.cpp
   void emit(const Stmt& s);
   void emit_for(const For& n);
+  void emit_loop(const For& n, Value* min, Value* extent);
   void emit_parallel(const For& n);
   void emit_if(const If& n);
   void emit_let(const LetStmt& n);
@@ -175,7 +199,7 @@ class FunctionEmitter {
   // --- memory.cpp
   auto place_of(const BufferDecl* buffer, const ExprList& index, int lanes) -> Place;
   auto mask_of(const Expr& mask) -> Mask;
-  auto address(const Place& p, Value* index) -> Value*;
+  auto address(const Place& p, const Linear& index) -> Value*;
   auto lane_addresses(const Place& p) -> std::vector<Value*>;
   auto to_memory(Value* v, Type t) -> Value*;
   auto from_memory(Value* v, Type t) -> Value*;
@@ -198,15 +222,20 @@ class FunctionEmitter {
   auto load_lanes(const Place& p, Value* lanes) -> Value*;
   auto load_one(const Place& p, Value* lanes) -> Value*;
   auto load_dense(const Place& p, Value* at, Value* lanes) -> Value*;
-  auto load_speculative(const Place& p, llvm::Type* type, Value* at, Value* lanes) -> Value*;
-  auto load_strided(const Place& p, Value* base, int64_t stride) -> Value*;
+  auto load_strided(const Place& p, Linear base, int64_t stride) -> Value*;
   auto load_gather(const Place& p, Value* lanes) -> Value*;
   void emit_store(const Store& n);
-  void store_lanes(const Place& p, Value* value, Value* lanes, bool nontemporal);
-  void store_dense(const Place& p, Value* value, Value* index, bool nontemporal);
+  void store_lanes(const Place& p, Value* value, Value* lanes, StoreKind kind);
+  void store_dense(const Place& p, Value* value, const Linear& index, StoreKind kind);
+  void store_streamed(const Place& p, Value* value, Value* at, int align);
   void store_dense_masked(const Place& p, Value* value, Value* at, Value* lanes);
-  void store_some(const Place& p, Value* value, Value* at, Value* lanes);
+  void store_parts(const Place& p, Value* value, Value* at, Value* lanes);
   void store_scatter(const Place& p, Value* value, Value* lanes);
+
+  // --- streaming.cpp: nontemporal stores of innermost loops
+  struct StreamScan;
+  auto streams(const For& n, Value* min, std::vector<const Store*>& stores) -> Value*;
+  auto address_bits(const Place& p, const Linear& index, int align) -> Value*;
 
   // --- values.cpp: expressions that are not arithmetic
   /// The value of an expression, each node once. Forgets nothing until `forget`.
@@ -216,23 +245,34 @@ class FunctionEmitter {
   void forget() {
     memo_.clear();
     ramps_.clear();
+    linears_.clear();
+    depths_.clear();
   }
   auto fresh(const Expr& e) -> Value* {
     forget();
     return value(e);
   }
-  /// The expression as base and stride, if it is of type index and that simple.
-  auto as_ramp(const Expr& e) -> std::optional<RampValue>;
-  auto find_ramp(const Expr& e) -> std::optional<RampValue>;
-  auto ramp_of_binary(const Binary& n) -> std::optional<RampValue>;
-  auto index_product(Value* a, Value* b) -> Value*;
-  auto index_sum(Value* a, Value* b) -> Value*;
-  void bind(const SymbolRef& s, const Expr& e);
   auto splat(Value* v, int lanes) -> Value*;
   auto emit_ramp(const Ramp& n) -> Value*;
   auto emit_compare(const Binary& n) -> Value*;
   auto ramp_compare(const Binary& n) -> Value*;
   auto lanes_below(Value* count, int lanes) -> Value*;
+
+  // --- index.cpp: what is of type index
+  /// A scalar as a sum.
+  auto linear(const Expr& e) -> Linear;
+  auto find_linear(const Expr& e) -> Linear;
+  auto product(const Linear& a, const Linear& b) -> Linear;
+  auto product_of_parts(const Linear& a, const Linear& b) -> Linear;
+  auto depth_of(const Expr& e) -> int;
+  auto sum(const Linear& l) -> Value*;
+  void bind(const SymbolRef& s, const Expr& e);
+  /// The expression as base and stride, if it is a vector of index and that simple.
+  auto as_ramp(const Expr& e) -> std::optional<RampValue>;
+  auto find_ramp(const Expr& e) -> std::optional<RampValue>;
+  auto ramp_of_binary(const Binary& n) -> std::optional<RampValue>;
+  auto index_product(Value* a, Value* b) -> Value*;
+  auto index_sum(Value* a, Value* b) -> Value*;
 
   // --- arithmetic.cpp
   auto integer(Type t, int64_t v) -> llvm::Constant*;
@@ -252,6 +292,9 @@ class FunctionEmitter {
   auto emit_call(const Call& n) -> Value*;
   auto libm_call(const char* name, Type t, const std::vector<Value*>& args) -> Value*;
 };
+
+/// A sum, difference or product of type index.
+auto is_linear(const Binary& n) -> bool;
 
 /// The sign matters in arithmetic.
 inline auto is_signed(Type t) -> bool { return t.is_int() || t.is_index(); }

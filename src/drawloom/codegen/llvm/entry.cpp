@@ -173,7 +173,7 @@ void FunctionEmitter::load_arguments() {
     Value* argument = fn_->getArg(i + 1);
     if (const auto* s = std::get_if<ScalarArgument>(&program_.arguments[i])) {
       argument->setName(s->symbol->name);
-      symbols_[s->symbol.get()] = {from_memory(argument, s->symbol->type), std::nullopt};
+      symbols_[s->symbol.get()] = {from_memory(argument, s->symbol->type)};
       continue;
     }
     const BufferDecl& decl = *std::get<BufferArgument>(program_.arguments[i]).buffer;
@@ -184,7 +184,7 @@ void FunctionEmitter::load_arguments() {
     for (int d = 0; d < decl.rank; d++) {
       const int64_t at = d * static_cast<int64_t>(sizeof(drawloom_dim_t));
       auto field_of = [&](size_t offset, const char* name) {
-        return Binding{load_field(dim, at + static_cast<int64_t>(offset), m_.i64, name), std::nullopt};
+        return Binding{load_field(dim, at + static_cast<int64_t>(offset), m_.i64, name)};
       };
       symbols_[decl.min[d].get()] = field_of(offsetof(drawloom_dim_t, min), "min");
       symbols_[decl.extent[d].get()] = field_of(offsetof(drawloom_dim_t, extent), "extent");

@@ -50,7 +50,7 @@ auto FunctionEmitter::capture(Value* parents) -> Value* {
 auto FunctionEmitter::symbol(const Symbol* s) -> Binding {
   if (auto hit = symbols_.find(s); hit != symbols_.end()) return hit->second;
   DRAWLOOM_CHECK(parent_, "codegen: symbol {} of {} has no value", s->name, program_.name);
-  Binding binding{capture(parent_->symbol(s).value), std::nullopt};
+  Binding binding{capture(parent_->symbol(s).value)};
   symbols_.emplace(s, binding);
   return binding;
 }

@@ -4,7 +4,7 @@
 ///   anything else                lane by lane, or the gather instruction where it is worth it
 /// and masked ones:
 ///   one bool for all lanes       a branch
-///   dense                        the masked load of the target, else `load_speculative`
+///   dense                        the masked load of the target, else a call of `masked_load`
 ///   anything else                lanes that are off read a scratch element
 
 #include "drawloom/codegen/llvm/emitter.h"
@@ -36,14 +36,13 @@ auto FunctionEmitter::load_uniform(const Place& p, Value* condition) -> Value* {
 }
 
 auto FunctionEmitter::load_lanes(const Place& p, Value* lanes) -> Value* {
-  if (p.lanes == 1) return load_plain(p, m_.memory_type(p.element), address(p, p.index));
+  if (p.lanes == 1) return load_plain(p, m_.memory_type(p.element), address(p, p.ramp->base));
   int64_t stride = 0;
   if (!p.ramp || !p.ramp->constant_stride(stride)) return load_gather(p, lanes);
   if (stride == 0) return load_one(p, lanes);
   if (stride == 1) return load_dense(p, address(p, p.ramp->base), lanes);
   if (stride == -1) {
-    Value* lowest = b_.CreateAdd(p.ramp->base, b_.getInt64(static_cast<uint64_t>(1 - p.lanes)));
-    return reversed(load_dense(p, address(p, lowest), lanes ? reversed(lanes) : nullptr));
+    return reversed(load_dense(p, address(p, p.ramp->base.plus(1 - p.lanes)), lanes ? reversed(lanes) : nullptr));
   }
   if (!lanes && stride >= -4 && stride <= 4) return load_strided(p, p.ramp->base, stride);
   return load_gather(p, lanes);
@@ -63,7 +62,10 @@ auto FunctionEmitter::load_dense(const Place& p, Value* at, Value* lanes) -> Val
     const llvm::Align align(static_cast<uint64_t>(p.element_bytes()));
     return tagged(p, b_.CreateMaskedLoad(type, at, align, lanes, llvm::Constant::getNullValue(type)));
   }
-  if (p.lanes <= 64 && p.bytes() <= kStackMargin) return load_speculative(p, type, at, lanes);
+  if (p.lanes <= kMaskLanes && p.bytes() <= kStackMargin) {
+    llvm::Function* load = m_.masked_load(p.element, p.lanes);
+    return b_.CreateBitCast(tagged(p, b_.CreateCall(load, {at, mask_bits(lanes)})), type);
+  }
   Place low = p, high = p;
   low.lanes = p.lanes / 2;
   high.lanes = p.lanes - low.lanes;
@@ -74,36 +76,11 @@ auto FunctionEmitter::load_dense(const Place& p, Value* at, Value* lanes) -> Val
   return concat(a, load_dense(high, middle, slice(lanes, low.lanes, high.lanes)));
 }
 
-/// A masked load where the target has none for the width. If all lanes are on, or one is and the vector does not cross
-/// a page, the whole vector can be read: a page is readable or not as a whole. Else, rarely, lane by lane.
-auto FunctionEmitter::load_speculative(const Place& p, llvm::Type* type, Value* at, Value* lanes) -> Value* {
-  constexpr uint64_t kPage = 4096;
-  Value* in_page = b_.CreateAnd(b_.CreatePtrToInt(at, m_.i64), b_.getInt64(kPage - 1));
-  Value* one_page = b_.CreateICmpULE(in_page, b_.getInt64(kPage - static_cast<uint64_t>(p.bytes())));
-  Value* readable = b_.CreateOr(is_all(lanes), b_.CreateAnd(is_any(lanes), one_page));
-  BasicBlock *whole = block("read_whole"), *some = block("read_some"), *after = block("after_read");
-  branch_likely(readable, whole, some);
-  b_.SetInsertPoint(whole);
-  Value* fast = load_plain(p, type, at);
-  b_.CreateBr(after);
-  b_.SetInsertPoint(some);
-  Value* copy = entry_alloca(type, 1, kStorageAlign, "lanes");
-  b_.CreateStore(llvm::Constant::getNullValue(type), copy);
-  tagged(p, b_.CreateCall(m_.lane_copy(p.element_bytes()), {copy, at, mask_bits(lanes)}));
-  Value* slow = b_.CreateLoad(type, copy);
-  b_.CreateBr(after);
-  b_.SetInsertPoint(after);
-  llvm::PHINode* phi = b_.CreatePHI(type, 2);
-  phi->addIncoming(fast, whole);
-  phi->addIncoming(slow, some);
-  return phi;
-}
-
 /// Dense loads of as many elements as there are lanes, from the lowest lane on, until the highest is covered; the last
 /// one is moved down so that it ends with the highest lane. Then each lane is picked from the load that has it.
-auto FunctionEmitter::load_strided(const Place& p, Value* base, int64_t stride) -> Value* {
+auto FunctionEmitter::load_strided(const Place& p, Linear base, int64_t stride) -> Value* {
   const int64_t n = p.lanes, step = stride < 0 ? -stride : stride, last = (n - 1) * step;
-  if (stride < 0) base = b_.CreateSub(base, b_.getInt64(static_cast<uint64_t>(last)));
+  if (stride < 0) base = base.plus(-last);
   Value* lowest = address(p, base);
   Value* picked = nullptr;
   for (int64_t first = 0; first <= last; first += n) {
@@ -130,7 +107,7 @@ auto FunctionEmitter::load_gather(const Place& p, Value* lanes) -> Value* {
     if (p.ramp) {
       for (int i = 0; i < p.lanes; i++) pointers = b_.CreateInsertElement(pointers, at[i], static_cast<uint64_t>(i));
     } else {
-      pointers = address(p, p.index);
+      pointers = b_.CreateGEP(m_.memory_type(p.element), p.storage.base, p.index);
     }
     const llvm::Align align(static_cast<uint64_t>(p.element_bytes()));
     return tagged(p, b_.CreateMaskedGather(type, pointers, align, lanes, llvm::Constant::getNullValue(type)));

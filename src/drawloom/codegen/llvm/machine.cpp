@@ -36,10 +36,20 @@ auto make_target_machine(const Target& target) -> Result<std::unique_ptr<llvm::T
   return machine;
 }
 
+/// LLVM's passes for code generation without the search for induction variables: subscripts are in the form that the
+/// machine's addresses have (linear.h), and the search is half of the time.
+class Passes : public llvm::legacy::PassManager {
+ public:
+  void add(llvm::Pass* pass) override {
+    if (pass->getPassName() != "Loop Strength Reduction") return llvm::legacy::PassManager::add(pass);
+    delete pass;
+  }
+};
+
 auto emit_bytes(llvm::Module& module, llvm::TargetMachine& machine, CodeKind kind) -> Result<std::string> {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
-  llvm::legacy::PassManager passes;
+  Passes passes;
   // Without this LLVM would know what `pow` means and change it.
   llvm::TargetLibraryInfoImpl library(module.getTargetTriple());
   library.disableAllFunctions();

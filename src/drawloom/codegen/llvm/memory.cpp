@@ -8,12 +8,12 @@ namespace drawloom::codegen {
 /// Evaluated here, so that code in a conditional block finds it in the memo and defines nothing there.
 auto FunctionEmitter::place_of(const BufferDecl* buffer, const ExprList& index, int lanes) -> Place {
   Place p{storage(buffer), buffer->element, lanes, std::nullopt, nullptr};
-  if (index.empty()) {
-    p.index = b_.getInt64(0);
-  } else {
-    p.ramp = as_ramp(index[0]);
-    if (!p.ramp) p.index = value(index[0]);
+  if (index.empty() || index[0].type().is_scalar()) {
+    p.ramp = RampValue{index.empty() ? Linear() : linear(index[0]), b_.getInt64(0)};
+    return p;
   }
+  p.ramp = as_ramp(index[0]);
+  if (!p.ramp) p.index = value(index[0]);
   return p;
 }
 
@@ -27,14 +27,21 @@ auto FunctionEmitter::mask_of(const Expr& mask) -> Mask {
   return {nullptr, v};
 }
 
-auto FunctionEmitter::address(const Place& p, Value* index) -> Value* {
-  return b_.CreateGEP(m_.memory_type(p.element), p.storage.base, index);
+/// Part by part, so that what does not change in a loop leaves it; the constant last, where it becomes a displacement.
+auto FunctionEmitter::address(const Place& p, const Linear& index) -> Value* {
+  llvm::Type* element = m_.memory_type(p.element);
+  Value* at = p.storage.base;
+  for (const Linear& part : index.plus(-index.constant()).by_depth()) at = b_.CreateGEP(element, at, sum(part));
+  if (index.constant() == 0) return at;
+  return b_.CreateGEP(element, at, b_.getInt64(static_cast<uint64_t>(index.constant())));
 }
 
 auto FunctionEmitter::lane_addresses(const Place& p) -> std::vector<Value*> {
   std::vector<Value*> at;
   if (!p.ramp) {
-    for (int i = 0; i < p.lanes; i++) at.push_back(address(p, lane(p.index, i)));
+    for (int i = 0; i < p.lanes; i++) {
+      at.push_back(b_.CreateGEP(m_.memory_type(p.element), p.storage.base, lane(p.index, i)));
+    }
     return at;
   }
   Value* first = address(p, p.ramp->base);

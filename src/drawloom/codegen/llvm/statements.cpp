@@ -42,19 +42,37 @@ void FunctionEmitter::emit(const Stmt& s) {
   DRAWLOOM_CHECK(false, "codegen: {} is no statement", kind_name(s.kind()));
 }
 
-/// Bottom-tested, so that the latch is the only exit and nothing has to rotate the loop.
+/// Twice where its stores may go past the caches: with and without.
 void FunctionEmitter::emit_for(const For& n) {
   Value* min = fresh(n.min);
   Value* extent = value(n.extent);
   forget();
+  std::vector<const Store*> streamed;
+  Value* aligned = streams(n, min, streamed);
+  if (!aligned) return emit_loop(n, min, extent);
+  BasicBlock *stream = block("stream"), *plain = block("plain"), *after = block("after_streams");
+  branch_likely(aligned, stream, plain);
+  for (const auto& [start, kind] : {std::pair(stream, StoreKind::Streamed), std::pair(plain, StoreKind::Plain)}) {
+    b_.SetInsertPoint(start);
+    for (const Store* s : streamed) store_kinds_[s] = kind;
+    emit_loop(n, min, extent);
+    b_.CreateBr(after);
+  }
+  b_.SetInsertPoint(after);
+}
+
+/// Bottom-tested, so that the latch is the only exit and nothing has to rotate the loop.
+void FunctionEmitter::emit_loop(const For& n, Value* min, Value* extent) {
   Value* end = b_.CreateNSWAdd(min, extent, "end");
   BasicBlock *before = b_.GetInsertBlock(), *body = block("loop"), *after = block("done");
   branch(b_.CreateICmpSGT(extent, b_.getInt64(0)), body, after);
   b_.SetInsertPoint(body);
   llvm::PHINode* i = b_.CreatePHI(m_.i64, 2, n.symbol->name);
   i->addIncoming(min, before);
-  symbols_[n.symbol.get()] = {i, std::nullopt};
+  depth_++;
+  symbols_[n.symbol.get()] = {i, std::nullopt, std::nullopt, depth_};
   emit(n.body);
+  depth_--;
   Value* next = b_.CreateNSWAdd(i, b_.getInt64(1), "next");
   i->addIncoming(next, b_.GetInsertBlock());
   branch(b_.CreateICmpEQ(next, end), after, body);
@@ -73,7 +91,7 @@ void FunctionEmitter::emit_parallel(const For& n) {
   task->getArg(2)->setName("closure");
   FunctionEmitter inner(m_, program_, task, this);
   inner.closure_ = task->getArg(2);
-  inner.symbols_[n.symbol.get()] = {task->getArg(1), std::nullopt};
+  inner.symbols_[n.symbol.get()] = {task->getArg(1)};
   inner.open_body();
   inner.emit(n.body);
   inner.finish();

@@ -11,56 +11,62 @@ void FunctionEmitter::emit_store(const Store& n) {
   const Place p = place_of(n.buffer.get(), n.index, n.value.type().lanes);
   Value* v = to_memory(value(n.value), n.value.type());
   const Mask mask = mask_of(n.mask);
-  if (!mask.uniform) return store_lanes(p, v, mask.lanes, n.nontemporal);
+  const auto asked = store_kinds_.find(&n);
+  const StoreKind kind = !n.nontemporal                ? StoreKind::Plain
+                         : asked == store_kinds_.end() ? StoreKind::Ask
+                                                       : asked->second;
+  if (!mask.uniform) return store_lanes(p, v, mask.lanes, kind);
   BasicBlock *write = block("write"), *after = block("after_write");
   branch(mask.uniform, write, after);
   b_.SetInsertPoint(write);
-  store_lanes(p, v, nullptr, n.nontemporal);
+  store_lanes(p, v, nullptr, kind);
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
 }
 
-void FunctionEmitter::store_lanes(const Place& p, Value* value, Value* lanes, bool nontemporal) {
+void FunctionEmitter::store_lanes(const Place& p, Value* value, Value* lanes, StoreKind kind) {
   if (p.lanes == 1) {
-    store_plain(p, value, address(p, p.index));
+    store_plain(p, value, address(p, p.ramp->base));
     return;
   }
   const bool up = p.ramp && p.ramp->has_stride(1), down = p.ramp && p.ramp->has_stride(-1);
   if (!up && !down) return store_scatter(p, value, lanes);
-  Value* lowest = p.ramp->base;
+  Linear lowest = p.ramp->base;
   if (down) {
-    lowest = b_.CreateAdd(lowest, b_.getInt64(static_cast<uint64_t>(1 - p.lanes)));
+    lowest = lowest.plus(1 - p.lanes);
     value = reversed(value);
     lanes = lanes ? reversed(lanes) : nullptr;
   }
-  if (!lanes) return store_dense(p, value, lowest, nontemporal);
+  if (!lanes) return store_dense(p, value, lowest, kind);
   store_dense_masked(p, value, address(p, lowest), lanes);
 }
 
-/// A nontemporal store needs an aligned address, which only the call knows: both kinds are emitted and the address
-/// decides. The test is of the low address bits alone, so in a loop over whole vectors it is invariant.
-void FunctionEmitter::store_dense(const Place& p, Value* value, Value* index, bool nontemporal) {
+/// A nontemporal store needs an aligned address. Where the loop has not asked (streaming.cpp), both kinds are emitted and
+/// the address decides.
+void FunctionEmitter::store_dense(const Place& p, Value* value, const Linear& index, StoreKind kind) {
   Value* at = address(p, index);
-  const int align = nontemporal ? x86_nontemporal_align(m_.target, p.bytes()) : 0;
+  const int align = kind == StoreKind::Plain ? 0 : x86_nontemporal_align(m_.target, p.bytes());
   if (align == 0) {
     store_plain(p, value, at);
     return;
   }
-  Value* offset = b_.CreateMul(index, b_.getInt64(static_cast<uint64_t>(p.element_bytes())));
-  Value* address_bits = b_.CreateAdd(b_.CreatePtrToInt(p.storage.base, m_.i64), offset);
-  Value* low_bits = b_.CreateAnd(address_bits, b_.getInt64(static_cast<uint64_t>(align - 1)));
+  if (kind == StoreKind::Streamed) return store_streamed(p, value, at, align);
   BasicBlock *stream = block("stream"), *plain = block("plain"), *after = block("after_write");
-  branch_likely(b_.CreateIsNull(low_bits), stream, plain);
+  branch_likely(b_.CreateIsNull(address_bits(p, index, align)), stream, plain);
   b_.SetInsertPoint(stream);
-  llvm::StoreInst* s = store_plain(p, value, at);
-  s->setAlignment(llvm::Align(static_cast<uint64_t>(align)));
-  s->setMetadata(llvm::LLVMContext::MD_nontemporal,
-                 llvm::MDNode::get(m_.context, llvm::ConstantAsMetadata::get(b_.getInt32(1))));
+  store_streamed(p, value, at, align);
   b_.CreateBr(after);
   b_.SetInsertPoint(plain);
   store_plain(p, value, at);
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
+}
+
+void FunctionEmitter::store_streamed(const Place& p, Value* value, Value* at, int align) {
+  llvm::StoreInst* s = store_plain(p, value, at);
+  s->setAlignment(llvm::Align(static_cast<uint64_t>(align)));
+  s->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                 llvm::MDNode::get(m_.context, llvm::ConstantAsMetadata::get(b_.getInt32(1))));
 }
 
 void FunctionEmitter::store_dense_masked(const Place& p, Value* value, Value* at, Value* lanes) {
@@ -70,33 +76,29 @@ void FunctionEmitter::store_dense_masked(const Place& p, Value* value, Value* at
     store_plain(p, b_.CreateSelect(lanes, value, old), at);
     return;
   }
-  if (x86_masked_store_is_cheap(m_.target, p.element_bytes())) return store_some(p, value, at, lanes);
+  if (!x86_has_masked_access(m_.target, p.element_bytes())) return store_parts(p, value, at, lanes);
+  const llvm::Align align(static_cast<uint64_t>(p.element_bytes()));
+  auto some_lanes = [&] { tagged(p, b_.CreateMaskedStore(value, at, align, lanes)); };
+  if (x86_masked_store_is_cheap(m_.target, p.element_bytes())) return some_lanes();
   BasicBlock *whole = block("write_whole"), *some = block("write_some"), *after = block("after_write");
   branch(is_all(lanes), whole, some);
   b_.SetInsertPoint(whole);
   store_plain(p, value, at);
   b_.CreateBr(after);
   b_.SetInsertPoint(some);
-  store_some(p, value, at, lanes);
+  some_lanes();
   b_.CreateBr(after);
   b_.SetInsertPoint(after);
 }
 
-void FunctionEmitter::store_some(const Place& p, Value* value, Value* at, Value* lanes) {
-  if (x86_has_masked_access(m_.target, p.element_bytes())) {
-    tagged(p, b_.CreateMaskedStore(value, at, llvm::Align(static_cast<uint64_t>(p.element_bytes())), lanes));
-    return;
-  }
-  constexpr int kMaskLanes = 64;
+void FunctionEmitter::store_parts(const Place& p, Value* value, Value* at, Value* lanes) {
   for (int first = 0; first < p.lanes; first += kMaskLanes) {
     const int count = std::min(kMaskLanes, p.lanes - first);
     const bool part = count < p.lanes;
-    Value* v = part ? slice(value, first, count) : value;
-    Value* copy = entry_alloca(v->getType(), 1, kStorageAlign, "lanes");
-    b_.CreateStore(v, copy);
+    Value* v = b_.CreateBitCast(part ? slice(value, first, count) : value, m_.lanes_type(p.element, count));
     Value* to = b_.CreateConstGEP1_64(m_.memory_type(p.element), at, static_cast<uint64_t>(first));
     Value* bits = mask_bits(part ? slice(lanes, first, count) : lanes);
-    tagged(p, b_.CreateCall(m_.lane_copy(p.element_bytes()), {to, copy, bits}));
+    tagged(p, b_.CreateCall(m_.masked_store(p.element, count), {to, v, bits}));
   }
 }
 

@@ -1,21 +1,11 @@
-/// Expressions: constants, symbols, ramps, comparisons of ramps; what is arithmetic proper is in arithmetic.cpp.
+/// Expressions: constants, symbols, ramps, comparisons of ramps; what is arithmetic proper is in arithmetic.cpp, sums of
+/// type index are in index.cpp.
 
 #include "drawloom/codegen/llvm/emitter.h"
 #include "drawloom/ir/build.h"
 #include "drawloom/support/check.h"
 
 namespace drawloom::codegen {
-
-auto RampValue::constant_stride(int64_t& out) const -> bool {
-  const auto* constant = llvm::dyn_cast<llvm::ConstantInt>(stride);
-  if (constant) out = constant->getSExtValue();
-  return constant != nullptr;
-}
-
-auto RampValue::has_stride(int64_t n) const -> bool {
-  int64_t s = 0;
-  return constant_stride(s) && s == n;
-}
 
 auto FunctionEmitter::value(const Expr& e) -> Value* {
   if (auto hit = memo_.find(e.get()); hit != memo_.end()) return hit->second;
@@ -32,7 +22,9 @@ auto FunctionEmitter::compute(const Expr& e) -> Value* {
     case Kind::VarRef: return symbol(e.to<VarRef>().symbol.get()).value;
     case Kind::Cast: return emit_cast(t, e.to<Cast>().value.type(), value(e.to<Cast>().value));
     case Kind::Unary: return emit_unary(e.to<Unary>());
-    case Kind::Binary: return emit_binary(e.to<Binary>());
+    case Kind::Binary:
+      if (t.is_scalar() && is_linear(e.to<Binary>())) return sum(linear(e));
+      return emit_binary(e.to<Binary>());
     case Kind::Select: {
       const auto& n = e.to<Select>();
       Value *condition = value(n.condition), *yes = value(n.yes), *no = value(n.no);
@@ -62,11 +54,6 @@ auto FunctionEmitter::compute(const Expr& e) -> Value* {
   return nullptr;
 }
 
-void FunctionEmitter::bind(const SymbolRef& s, const Expr& e) {
-  std::optional<RampValue> ramp = as_ramp(e);
-  symbols_[s.get()] = {value(e), ramp};
-}
-
 auto FunctionEmitter::splat(Value* v, int lanes) -> Value* {
   return lanes == 1 ? v : b_.CreateVectorSplat(static_cast<unsigned>(lanes), v);
 }
@@ -94,54 +81,6 @@ auto FunctionEmitter::emit_ramp(const Ramp& n) -> Value* {
   return b_.CreateFAdd(splat(base, n.type.lanes), offsets);
 }
 
-auto FunctionEmitter::as_ramp(const Expr& e) -> std::optional<RampValue> {
-  if (!e.type().is_index() || e.type().is_scalar()) return std::nullopt;
-  if (auto hit = ramps_.find(e.get()); hit != ramps_.end()) return hit->second;
-  std::optional<RampValue> ramp = find_ramp(e);
-  ramps_.emplace(e.get(), ramp);
-  return ramp;
-}
-
-auto FunctionEmitter::find_ramp(const Expr& e) -> std::optional<RampValue> {
-  if (const auto* n = e.as<Ramp>()) {
-    Value* base = value(n->base);
-    return RampValue{base, value(n->stride)};
-  }
-  if (const auto* n = e.as<Broadcast>()) return RampValue{value(n->value), b_.getInt64(0)};
-  if (const auto* n = e.as<IntImm>()) return RampValue{integer(kIndex, n->value), b_.getInt64(0)};
-  if (const auto* n = e.as<VarRef>()) return symbol(n->symbol.get()).ramp;
-  if (const auto* n = e.as<Binary>()) return ramp_of_binary(*n);
-  return std::nullopt;
-}
-
-/// Products and sums in which 0 and 1 vanish: a stride that is constant must be seen as one at once.
-auto FunctionEmitter::index_product(Value* a, Value* b) -> Value* {
-  const auto *x = llvm::dyn_cast<llvm::ConstantInt>(a), *y = llvm::dyn_cast<llvm::ConstantInt>(b);
-  if ((x && x->isZero()) || (y && y->isOne())) return a;
-  if ((y && y->isZero()) || (x && x->isOne())) return b;
-  return b_.CreateMul(a, b);
-}
-auto FunctionEmitter::index_sum(Value* a, Value* b) -> Value* {
-  const auto *x = llvm::dyn_cast<llvm::ConstantInt>(a), *y = llvm::dyn_cast<llvm::ConstantInt>(b);
-  if (y && y->isZero()) return a;
-  return x && x->isZero() ? b : b_.CreateAdd(a, b);
-}
-
-auto FunctionEmitter::ramp_of_binary(const Binary& n) -> std::optional<RampValue> {
-  if (n.op != BinaryOp::Add && n.op != BinaryOp::Sub && n.op != BinaryOp::Mul) return std::nullopt;
-  const std::optional<RampValue> a = as_ramp(n.a);
-  const std::optional<RampValue> b = a ? as_ramp(n.b) : std::nullopt;
-  if (!b) return std::nullopt;
-  if (n.op == BinaryOp::Add) return RampValue{index_sum(a->base, b->base), index_sum(a->stride, b->stride)};
-  if (n.op == BinaryOp::Sub) {
-    Value* stride = b->has_stride(0) ? a->stride : b_.CreateSub(a->stride, b->stride);
-    return RampValue{b_.CreateSub(a->base, b->base), stride};
-  }
-  if (a->has_stride(0)) return RampValue{index_product(a->base, b->base), index_product(a->base, b->stride)};
-  if (b->has_stride(0)) return RampValue{index_product(a->base, b->base), index_product(b->base, a->stride)};
-  return std::nullopt;
-}
-
 /// Lane k: k < count. One comparison in lanes about as wide as a register has room for.
 auto FunctionEmitter::lanes_below(Value* count, int lanes) -> Value* {
   Value* low = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, b_.getInt64(0));
@@ -158,18 +97,17 @@ auto FunctionEmitter::ramp_compare(const Binary& n) -> Value* {
   const std::optional<RampValue> b = a ? as_ramp(n.b) : std::nullopt;
   if (!b) return nullptr;
   const int lanes = n.a.type().lanes;
-  const RampValue difference{nullptr, b->has_stride(0) ? a->stride : b_.CreateSub(a->stride, b->stride)};
-  if (difference.has_stride(0)) return splat(compare(n.op, kIndex, a->base, b->base), lanes);
+  const RampValue difference{a->base.plus(b->base, -1),
+                             b->has_stride(0) ? a->stride : b_.CreateSub(a->stride, b->stride)};
+  if (difference.has_stride(0)) return splat(compare(n.op, kIndex, sum(difference.base), b_.getInt64(0)), lanes);
   const bool up = difference.has_stride(1);
   if (!up && !difference.has_stride(-1)) return nullptr;
   const bool less = n.op == BinaryOp::LT || n.op == BinaryOp::LE;
   if (!less && n.op != BinaryOp::GT && n.op != BinaryOp::GE) return nullptr;
   // up: d + k < 0 means k < -d. Down: d - k > 0 means k < d. Equality takes one lane more or less.
-  Value* count = up ? b_.CreateSub(b->base, a->base) : b_.CreateSub(a->base, b->base);
   const bool below = less == up;
   const bool with_equal = n.op == BinaryOp::LE || n.op == BinaryOp::GE;
-  if (with_equal == below) count = b_.CreateAdd(count, b_.getInt64(1));
-  Value* lanes_mask = lanes_below(count, lanes);
+  Value* lanes_mask = lanes_below(sum(difference.base.scaled(up ? -1 : 1).plus(with_equal == below ? 1 : 0)), lanes);
   return below ? lanes_mask : b_.CreateNot(lanes_mask);
 }
 
