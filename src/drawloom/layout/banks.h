@@ -1,8 +1,8 @@
 #pragma once
 /// Bank conflicts of shared memory accesses, counted and certified.
 ///
-/// Shared memory has 32 banks of 4 bytes; a warp's access of w bytes a lane runs in phases of 128/w lanes (32 for w <= 4,
-/// 16, 8). A phase takes as many wavefronts as its busiest bank has different words: its *degree*, 1 when free of
+/// Shared memory has 32 banks of 4 bytes; a warp's access of w bytes a lane runs in phases of 128/w lanes (32 for w <=
+/// 4, 16, 8). A phase takes as many wavefronts as its busiest bank has different words: its *degree*, 1 when free of
 /// conflicts. (Lanes that read the same word are served together.)
 ///
 /// Counting works for every layout. Where the lanes of a phase reach the address linearly over F2 the degree also
@@ -35,8 +35,8 @@ struct BankReport {
 };
 
 /// `access`: (lane, others) -> (byte); each combination of the others is one access of a warp, `width` bytes a lane.
-/// Fewer than 32 lanes: the others are off. Refused: width not 1, 2, 4, 8, 16; no Dim `lane` of at most 32, or an output
-/// other than `byte`; an address that is no multiple of the width.
+/// Fewer than 32 lanes: the others are off. Refused: width not 1, 2, 4, 8, 16; no Dim `lane` of at most 32, or an
+/// output other than `byte`; an address that is no multiple of the width.
 auto bank_conflicts(const Layout& access, int64_t width) -> Maybe<BankReport>;
 
 /// A register layout over bytes, cut into instructions.

@@ -1,12 +1,12 @@
 // Shuffle rounds inside a warp.
 //
 // Over bits, the place where destination (register d, lane l) finds its element in the source is linear:
-// (register, lane) = C (d, l) + a constant of the warp. In one shfl a lane offers one register and gets one value, so in
-// round t lane l takes care of its destination register d = t ^ A l, with A chosen once for all such that two lanes that
-// read the same lane want the same register of it. Example, lane bit 0 against register bit 0 (a 2 x 2 transpose by pairs
-// of lanes): for A = 0 all read lanes 0 and 1 alike in a round and want both registers, impossible; with A l = l lane l
-// gets register t ^ l from lane l ^ t: round 0 stays in the lane, round 1 is a butterfly. k exchanged bits need
-// R (1 - 2^-k) shuffles for R registers; exchanging bit by bit needs R k / 2.
+// (register, lane) = C (d, l) + a constant of the warp. In one shfl a lane offers one register and gets one value, so
+// in round t lane l takes care of its destination register d = t ^ A l, with A chosen once for all such that two lanes
+// that read the same lane want the same register of it. Example, lane bit 0 against register bit 0 (a 2 x 2 transpose
+// by pairs of lanes): for A = 0 all read lanes 0 and 1 alike in a round and want both registers, impossible; with A l =
+// l lane l gets register t ^ l from lane l ^ t: round 0 stays in the lane, round 1 is a butterfly. k exchanged bits
+// need R (1 - 2^-k) shuffles for R registers; exchanging bit by bit needs R k / 2.
 //
 // Wide register digits (11 repeats of a fragment) are the same in both layouts and only shift the registers.
 #include <algorithm>
@@ -94,8 +94,8 @@ class LinearRounds {
   }
 
  private:
-  /// Where in the source an element that differs by `column` lies, staying in the lane if it can. `lane`: the destination
-  /// lane bit that makes the difference.
+  /// Where in the source an element that differs by `column` lies, staying in the lane if it can. `lane`: the
+  /// destination lane bit that makes the difference.
   auto place_of(BitVector column, const SideBits::Bit* lane, std::vector<Bits>& out) const -> bool {
     for (size_t k = 0; lane != nullptr && k < from_.lanes.size(); ++k) {
       if (from_.lanes[k].stride != lane->stride) continue;

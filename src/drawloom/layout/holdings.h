@@ -29,7 +29,8 @@ struct Holdings {
 auto tabulate(const Layout& source, const Layout& destination) -> Maybe<Holdings>;
 
 /// Rounds for a conversion inside warps, from the maps themselves where they are linear over F2 up to wide register
-/// digits: as many rounds as destination registers, those that stay in the lane without shfl. Nothing when they are not.
+/// digits: as many rounds as destination registers, those that stay in the lane without shfl. Nothing when they are
+/// not.
 auto linear_rounds(const Layout& source, const Layout& destination, const Holdings& holdings)
     -> std::optional<std::vector<ShuffleRound>>;
 /// Rounds for any conversion inside warps: one per pair of registers that occurs.

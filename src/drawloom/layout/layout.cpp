@@ -170,7 +170,8 @@ auto invert(const Layout& layout) -> Layout {
     if (f.from[i].extent == 2) continue;
     for (const int t : f.feeds[i]) g.feeds[static_cast<size_t>(t)].push_back(static_cast<int>(i));
   }
-  // Each reduced basis vector of the column space has a bit of its own; that bit brings back what the vector is made of.
+  // Each reduced basis vector of the column space has a bit of its own; that bit brings back what the vector is made
+  // of.
   const auto bits = bit_part(layout);
   const BitSpan span(bits.columns);
   for (const auto& row : span.rows()) {

@@ -1,16 +1,16 @@
 #pragma once
 /// Layouts: exact maps between index spaces, `repeat x core`.
 ///
-/// Problem. Where does element (row, col) of a tile live: which lane and register, which byte of shared memory? On a GPU
-/// such maps are linear over bits (XOR swizzles, tensor core fragments) except where a size is no power of two (88
+/// Problem. Where does element (row, col) of a tile live: which lane and register, which byte of shared memory? On a
+/// GPU such maps are linear over bits (XOR swizzles, tensor core fragments) except where a size is no power of two (88
 /// accumulator registers, a halo tile of 34 rows, a row padded to 36 words). Matrices over F2 say the first kind,
 /// extents with strides the second; real tiles need both at once.
 ///
-/// Idea. Each coordinate on either side is written in *digits*: a value is the sum of digit x stride, and every stride is
-/// larger than anything the digits below can sum to, so the digits are unique and gaps (padding) are allowed. A digit
-/// of extent 2 is a bit. A layout says for each input digit which output digits it moves: a bit moves any set of output
-/// bits, which add up by XOR (the *core*, a matrix over F2); a wider digit moves one output digit of its own extent (a
-/// *repeat*: extent, stride) or none. An input digit that moves nothing is *replicated*: a zero column.
+/// Idea. Each coordinate on either side is written in *digits*: a value is the sum of digit x stride, and every stride
+/// is larger than anything the digits below can sum to, so the digits are unique and gaps (padding) are allowed. A
+/// digit of extent 2 is a bit. A layout says for each input digit which output digits it moves: a bit moves any set of
+/// output bits, which add up by XOR (the *core*, a matrix over F2); a wider digit moves one output digit of its own
+/// extent (a *repeat*: extent, stride) or none. An input digit that moves nothing is *replicated*: a zero column.
 ///
 /// Worked example: the accumulator of wgmma m64n176, 88 registers in each of 128 threads. Register bit 0 is column bit
 /// 0, bit 1 is row bit 3; then the 8-column core repeats 22 times: 22 = 2 * 11, one more bit and a digit of 11.
@@ -169,7 +169,8 @@ auto product(const Layout& tile, const Layout& outer) -> Maybe<Layout>;
 /// The `outer` with product(tile, outer) == layout. Refused when `layout` is no such product.
 auto divide(const Layout& layout, const Layout& tile) -> Maybe<Layout>;
 
-/// One more digit on top of input Dim `from`, worth `stride` in output Dim `to` (a pitch; may be more than what is used).
+/// One more digit on top of input Dim `from`, worth `stride` in output Dim `to` (a pitch; may be more than what is
+/// used).
 auto repeat(const Layout& layout, std::string_view from, int64_t extent, std::string_view to, int64_t stride)
     -> Maybe<Layout>;
 

@@ -1,9 +1,9 @@
-// Layouts that one TMA tensor map can write: the box is stored dimension by dimension, so the freedom is how coordinates
-// are split into dimensions, in which order these stand, and the swizzle.
+// Layouts that one TMA tensor map can write: the box is stored dimension by dimension, so the freedom is how
+// coordinates are split into dimensions, in which order these stand, and the swizzle.
 //
 // Example, 64 x 64 f32 read across: under the 128-byte swizzle the row of 32 elements is XORed with the three lowest
-// bits of the row number. Reads that step by 4 in x want x bits 2-4 there: the box {y 32, x/4 16, x 4}, with x = 4 * x/4 +
-// x, has them. Some thousand layouts at most, so all are judged and the handiest of the best wins.
+// bits of the row number. Reads that step by 4 in x want x bits 2-4 there: the box {y 32, x/4 16, x 4}, with x = 4 *
+// x/4 + x, has them. Some thousand layouts at most, so all are judged and the handiest of the best wins.
 #include <algorithm>
 
 #include "drawloom/layout/judge.h"
@@ -86,11 +86,12 @@ class MapSearch {
         {*candidate, judge_.excess(*candidate), bytes, complexity_of(*map), std::move(words), std::move(*map)});
   }
 
-  /// Narrow inner dimensions cost the most (TMA moves whole rows), then demands on the tensor, rank, copies.
+  /// Narrow inner dimensions cost the most (TMA moves whole rows), then padding, demands on the tensor, rank, copies.
   auto complexity_of(const TensorMap& map) const -> int64_t {
     int64_t out = static_cast<int64_t>(20 * map.needs.size() + 10 * map.box.size());
     const int64_t whole = std::min<int64_t>(128, tile_.extents[0].second * tile_.element_bytes);
     for (int64_t bytes = map.box[0].extent * tile_.element_bytes; bytes < whole; bytes *= 2) out += 1000;
+    if (inner_.extent > tile_.extents[0].second) out += 100;
     for (const auto& part : map.copies) out += part.extent;
     return out;
   }

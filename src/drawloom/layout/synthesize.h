@@ -1,15 +1,17 @@
 #pragma once
-/// Finds a shared memory layout for a tile: least conflicts over all its readers and writers, under the hardware's rules.
+/// Finds a shared memory layout for a tile: least conflicts over all its readers and writers, under the hardware's
+/// rules.
 ///
 /// Free layouts: an order of the tile's digits (the elements of the widest accesses lowest), XOR of any digits above a
-/// 128-byte line into the bank bits of the line, or padding at any digit. Tensor-map layouts: what one TMA box can write:
-/// splits of coordinates into up to five map dimensions, their order, one of the four hardware swizzles, and rows wider
-/// than the tile (TMA loads the rest too; 16 bytes at a time).
+/// 128-byte line into the bank bits of the line, or padding at any digit. Tensor-map layouts: what one TMA box can
+/// write: splits of coordinates into up to five map dimensions, their order, one of the four hardware swizzles, and
+/// rows wider than the tile (TMA loads the rest too; 16 bytes at a time).
 ///
-/// Cost of a layout: wavefronts beyond one a phase, summed over all accesses; then simplicity (no padding; fewer XOR terms;
-/// rows of 128 bytes for TMA, few demands on the tensor, few map dimensions); then bytes. The search goes from simple to complicated and stops at the first layout without a
-/// conflict. Where accesses are linear over F2 a layout is judged by ranks alone, about 10^7 a second; the winner is
-/// always counted word by word as well, and both must agree.
+/// Cost of a layout: wavefronts beyond one a phase, summed over all accesses; then simplicity (no padding; fewer XOR
+/// terms; for TMA rows of 128 bytes, few demands on the tensor, few map dimensions); then bytes. The search for free
+/// layouts goes from simple to complicated and stops at the first one without a conflict. Where accesses are linear
+/// over F2 a layout is judged by ranks alone, some 10^6 a second; the winner is always counted word by word as well,
+/// and both must agree.
 
 #include "drawloom/layout/banks.h"
 #include "drawloom/layout/hardware.h"

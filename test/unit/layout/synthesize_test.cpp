@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <functional>
+#include <map>
 
 #include "drawloom/layout/synthesize.h"
 #include "drawloom/support/hash.h"
@@ -18,8 +20,8 @@ struct Seconds {
   }
 };
 
-/// A transpose through a tile of `n` x `n`: a thread owns `v` x `v` elements and moves them in vectors of v along y; 256
-/// threads write with lanes along y and read with lanes along x.
+/// A transpose through a tile of `n` x `n`: a thread owns `v` x `v` elements and moves them in vectors of v along y;
+/// 256 threads write with lanes along y and read with lanes along x.
 struct Transpose {
   SharedTile tile;
   std::vector<SharedAccess> accesses;
@@ -369,4 +371,32 @@ TEST_CASE("requests that no layout fulfils are refused with the reason") {
   CHECK(synthesize({{}, 4}, {}, {}).why() == "a tile without coordinates");
   CHECK(synthesize({{{"y", 257}, {"x", 5}}, 4}, {}, {true}).why() ==
         "no tensor map copies this tile: inner bytes, extents or rank do not fit");
+}
+
+TEST_CASE("docs/layout.md: its layouts are canonical text, its certificates are what synthesis prints") {
+  std::ifstream file(DRAWLOOM_LAYOUT_DOC);
+  REQUIRE(file.good());
+  const auto t = transpose(64, 4, 4);
+  std::map<std::string, std::string> printed;
+  printed["synthesis transpose"] = synthesize(t.tile, t.accesses, {})->text();
+  printed["synthesis transpose_by_tma"] = synthesize(t.tile, {t.accesses[1]}, {true})->text();
+  int layouts = 0;
+  std::string line, fence, block;
+  while (std::getline(file, line)) {
+    if (line.rfind("```", 0) == 0) {
+      if (printed.count(fence) > 0) {
+        CHECK(block == printed[fence]);
+        printed.erase(fence);
+      }
+      fence = fence.empty() ? line.substr(3) : "";
+      block.clear();
+      continue;
+    }
+    block += line + "\n";
+    if (fence != "layout") continue;
+    CHECK(parse_layout(line, "layout.md").or_throw().text() == line);
+    ++layouts;
+  }
+  CHECK(layouts >= 4);
+  CHECK(printed.empty());
 }
