@@ -10,6 +10,7 @@ namespace {
 constexpr int kDepth = 6;
 constexpr int kBudget = 100;      // forms looked at before a proof is given up
 constexpr int kRangeBudget = 24;
+constexpr int kRareBudget = 12;   // where the facts hold at no known point
 
 }  // namespace
 
@@ -56,7 +57,7 @@ auto Facts::proves_nonnegative(const Form& f) const -> bool {
   if (const auto c = f.as_constant()) return *c >= 0 || (body_ && body_->contradiction);
   if (body_ && body_->contradiction) return true;
   if (least_seen(f, 0).value_or(0) < 0) return false;
-  int budget = kBudget;
+  int budget = body_ && body_->witnesses.none() ? kRareBudget : kBudget;
   const auto bound = Prover(body_.get(), budget, Prover::Goal::Decide).lower(f, kDepth, 0);
   return bound && *bound >= 0;
 }
@@ -76,7 +77,7 @@ auto Facts::range(const Form& f) const -> Range {
   Range r = constant_range(f);
   if (f.is_constant() || r.is_point()) return r;
   const auto lower = [&](const Form& g) {
-    int budget = kRangeBudget;
+    int budget = body_ && body_->witnesses.none() ? kRareBudget : kRangeBudget;
     return Prover(body_.get(), budget).lower(g, kDepth, least_seen(g, INT64_MIN).value_or(INT64_MAX));
   };
   r.lo = lower(f);

@@ -7,7 +7,7 @@
 namespace drawloom {
 namespace {
 
-constexpr std::array<int64_t, 12> kScale = {1, 64, 7, 0, 1000, 2, 13, 33, 257, 3, 100, 4099};
+constexpr std::array<int64_t, 24> kScale = {1, 64, 7, 0, 1000, 2, 13, 33, 257, 3, 100, 4099, 5, 16, 0, 48, 128, 9, 1, 24, 30, 11, 80, 4};
 constexpr int kMaxTerms = 400;  // of one evaluation; what is larger stays untold
 
 auto mixed(uint64_t h) -> uint64_t {
@@ -26,7 +26,7 @@ auto hash_at(const Symbol& s, int point) -> uint64_t {
 auto value_in(const Range& r, uint64_t h, int64_t scale) -> int64_t {
   const auto offset = static_cast<int64_t>(h >> 8);
   int64_t width = 0;
-  if (!r.lo && !r.hi) return offset % 41 - 20;
+  if (!r.lo && !r.hi) return offset % (2 * scale + 9) - scale - 4;
   if (!r.hi || __builtin_sub_overflow(*r.hi, *r.lo, &width)) width = scale + scale / 2;
   if (!r.lo) return *r.hi - (h % 4 < 2 ? 0 : offset % (scale + 1));
   if (width <= 0) return *r.lo;

@@ -23,9 +23,12 @@ class Witnesses {
   /// The least value of f at any point: no greater lower bound of f can be proved. Nothing when no point can tell. Stops early below `enough`.
   auto least(const Form& f, int64_t enough) const -> std::optional<int64_t>;
 
+  /// No point is left: the facts hold rarely, or never.
+  auto none() const -> bool { return alive_ == 0; }
+
  private:
   friend class PointEvaluator;
-  static constexpr int kPoints = 12;
+  static constexpr int kPoints = 24;
   using Values = std::array<int64_t, kPoints>;
 
   auto admit_at(int point, const std::vector<Form>& facts, size_t known_before) -> bool;
