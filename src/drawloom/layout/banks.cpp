@@ -77,6 +77,39 @@ auto check_access(const Layout& access, int64_t width) -> std::optional<Refusal>
   return std::nullopt;
 }
 
+auto is_register(const Draft& draft, size_t i) -> bool {
+  return draft.from_dims[static_cast<size_t>(draft.from[i].dim)] == "register";
+}
+
+/// Register bits that alone move the byte bits from one element up, as far as they go and everything else stays aligned.
+auto vector_registers(const Draft& draft, int64_t element_bytes, int64_t max_width) -> std::vector<int> {
+  std::vector<int> out;
+  int64_t width = element_bytes;
+  for (; width < max_width; width *= 2) {
+    const int t = draft.find_to(0, width);
+    const auto feeders = t < 0 ? std::vector<int>() : draft.fed_by(t);
+    if (feeders.size() != 1 || draft.to[static_cast<size_t>(t)].extent != 2) break;
+    const auto i = static_cast<size_t>(feeders[0]);
+    if (!is_register(draft, i) || draft.feeds[i].size() != 1) break;
+    out.push_back(feeders[0]);
+  }
+  const auto is_aligned = [&](const Draft::Place& p) { return p.stride < width || p.stride % width == 0; };
+  for (; !out.empty() && !std::all_of(draft.to.begin(), draft.to.end(), is_aligned); width /= 2) out.pop_back();
+  return out;
+}
+
+/// (vector, step) -> (register): those bits, then all other register digits.
+auto vector_first(const Draft& draft, const std::vector<int>& vector) -> Layout {
+  LayoutBuilder order;
+  order.from("vector").from("step").to("register");
+  for (const int i : vector) order.map("vector", 2, {{"register", draft.from[static_cast<size_t>(i)].stride}});
+  for (size_t i = 0; i < draft.from.size(); ++i) {
+    if (!is_register(draft, i) || std::count(vector.begin(), vector.end(), static_cast<int>(i)) > 0) continue;
+    order.map("step", draft.from[i].extent, {{"register", draft.from[i].stride}});
+  }
+  return order.build();
+}
+
 }  // namespace
 
 auto BankReport::text() const -> std::string {
@@ -109,39 +142,15 @@ auto bank_conflicts(const Layout& access, int64_t width) -> Maybe<BankReport> {
 auto vector_access(const Layout& access, int64_t element_bytes, int64_t max_width) -> Maybe<VectorAccess> {
   if (access.to().size() != 1 || access.to_index("byte") != 0) return Refusal{"an access goes to `byte` alone"};
   const Draft draft(access);
-  std::vector<int> in_vector;
-  int64_t width = element_bytes;
-  for (; width < max_width; width *= 2) {
-    const int t = draft.find_to(0, width);
-    const auto feeders = t < 0 ? std::vector<int>() : draft.fed_by(t);
-    if (feeders.size() != 1 || draft.to[static_cast<size_t>(t)].extent != 2) break;
-    const auto i = static_cast<size_t>(feeders[0]);
-    if (draft.from_dims[static_cast<size_t>(draft.from[i].dim)] != "register" || draft.feeds[i].size() != 1) break;
-    in_vector.push_back(feeders[0]);
-  }
-  const auto aligned = [&] {
-    return std::all_of(draft.to.begin(), draft.to.end(),
-                       [&](const Draft::Place& p) { return p.stride < width || p.stride % width == 0; });
-  };
-  for (; !in_vector.empty() && !aligned(); width /= 2) in_vector.pop_back();
-
-  LayoutBuilder order;
-  order.from("vector").from("step").to("register");
-  for (const int i : in_vector) order.map("vector", 2, {{"register", draft.from[static_cast<size_t>(i)].stride}});
-  for (size_t i = 0; i < draft.from.size(); ++i) {
-    const auto& place = draft.from[i];
-    if (draft.from_dims[static_cast<size_t>(place.dim)] != "register") continue;
-    if (std::count(in_vector.begin(), in_vector.end(), static_cast<int>(i)) > 0) continue;
-    order.map("step", place.extent, {{"register", place.stride}});
-  }
-  const auto registers = order.build();
+  const auto vector = vector_registers(draft, element_bytes, max_width);
+  const auto registers = vector_first(draft, vector);
   std::vector<Dim> others;
   for (const auto& dim : access.from()) {
     if (dim.name != "register") others.push_back(dim);
   }
   DRAWLOOM_TRY(const auto ordered, product(registers, identity(others)));
   DRAWLOOM_TRY(const auto bytes, compose(ordered, access));
-  return VectorAccess{width, registers, at_zero(bytes, "vector")};
+  return VectorAccess{element_bytes << vector.size(), registers, at_zero(bytes, "vector")};
 }
 
 }  // namespace drawloom

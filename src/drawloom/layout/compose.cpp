@@ -108,6 +108,38 @@ auto fed_places(const Draft& draft, int dim) -> std::deque<int> {
   return out;
 }
 
+/// How far a tile reaches in the Dims of a multiple of it.
+struct Spans {
+  std::vector<int64_t> from, to;
+
+  Spans(const Draft& whole, const Layout& tile) {
+    for (const auto& name : whole.from_dims) from.push_back(tile.from_extent(name));
+    for (const auto& name : whole.to_dims) to.push_back(tile.to_extent(name));
+  }
+
+  /// Cuts the digits that stand with one foot in the tile.
+  void cut(Draft& whole) const {
+    const auto where = [](const Draft::Place& place, const std::vector<int64_t>& spans) -> int64_t {
+      const int64_t q = spans[static_cast<size_t>(place.dim)] / place.stride;
+      return q > 1 && q < place.extent && place.extent % q == 0 ? q : 0;
+    };
+    for (size_t i = 0; i < whole.from.size(); ++i) {
+      if (const int64_t q = where(whole.from[i], from)) whole.split_from(static_cast<int>(i), q);
+    }
+    for (size_t t = 0; t < whole.to.size(); ++t) {
+      if (const int64_t q = where(whole.to[t], to)) whole.split_to(static_cast<int>(t), q);
+    }
+  }
+
+  /// A place above the tile, counted from the tile's end; nothing for one inside, or not a multiple of the tile away.
+  auto above(Draft::Place place, const std::vector<int64_t>& spans) const -> std::optional<Draft::Place> {
+    const int64_t span = spans[static_cast<size_t>(place.dim)];
+    if (place.extent < 2 || place.stride < span || place.stride % span != 0) return std::nullopt;
+    place.stride /= span;
+    return place;
+  }
+};
+
 }  // namespace
 
 auto compose(const Layout& first, const Layout& second) -> Maybe<Layout> {
@@ -161,48 +193,27 @@ auto divide(const Layout& layout, const Layout& tile) -> Maybe<Layout> {
   const auto refused = [&] { return Refusal{str("{} is no multiple of {}", layout.text(), tile.text())}; };
   Draft whole(layout), outer;
   whole.coarsen();
+  const Spans spans(whole, tile);
+  spans.cut(whole);
   outer.from_dims = whole.from_dims, outer.to_dims = whole.to_dims;
-  const auto cut_point = [](const Draft::Place& place, int64_t span) -> int64_t {
-    return place.stride < span && place.stride * place.extent > span ? span / place.stride : 0;
-  };
-  const auto from_span = [&](const Draft::Place& p) {
-    return tile.from_extent(whole.from_dims[static_cast<size_t>(p.dim)]);
-  };
-  const auto to_span = [&](const Draft::Place& p) { return tile.to_extent(whole.to_dims[static_cast<size_t>(p.dim)]); };
-  for (size_t i = 0; i < whole.from.size(); ++i) {
-    const int64_t q = cut_point(whole.from[i], from_span(whole.from[i]));
-    if (q > 1 && whole.from[i].extent % q == 0) whole.split_from(static_cast<int>(i), q);
-  }
-  for (size_t t = 0; t < whole.to.size(); ++t) {
-    const int64_t q = cut_point(whole.to[t], to_span(whole.to[t]));
-    if (q > 1 && whole.to[t].extent % q == 0) whole.split_to(static_cast<int>(t), q);
-  }
-  // Keep what stands above the tile; the check at the end finds whatever did not separate.
-  std::vector<int> kept(whole.to.size(), -1);
-  for (size_t t = 0; t < whole.to.size(); ++t) {
-    auto place = whole.to[t];
-    const int64_t span = to_span(place);
-    if (place.extent < 2 || place.stride < span) continue;
-    if (place.stride % span != 0) return refused();
-    place.stride /= span;
-    kept[t] = outer.add_to(place);
+  std::vector<int> kept;
+  for (const auto& place : whole.to) {
+    const auto above = spans.above(place, spans.to);
+    kept.push_back(above ? outer.add_to(*above) : -1);
   }
   for (size_t i = 0; i < whole.from.size(); ++i) {
-    auto place = whole.from[i];
-    const int64_t span = from_span(place);
-    if (place.extent < 2 || place.stride < span) continue;
-    if (place.stride % span != 0) return refused();
-    place.stride /= span;
+    const auto above = spans.above(whole.from[i], spans.from);
+    if (!above) continue;
     std::vector<int> moves;
     for (const int t : whole.feeds[i]) {
       if (kept[static_cast<size_t>(t)] < 0) return refused();
       moves.push_back(kept[static_cast<size_t>(t)]);
     }
-    outer.add_from(place, std::move(moves));
+    outer.add_from(*above, std::move(moves));
   }
+  // Whatever did not separate shows here.
   auto out = outer.finish();
-  if (!out.ok()) return refused();
-  const auto again = product(tile, *out);
+  const auto again = out.ok() ? product(tile, *out) : out;
   if (!again.ok() || !same_map(*again, layout)) return refused();
   return out;
 }
