@@ -48,9 +48,19 @@ auto Facts::with_range(const SymbolRef& symbol, const Form& lo, const Form& hi) 
   return with(Cond::less_equal(lo, s) && Cond::less_equal(s, hi));
 }
 
-auto Facts::least_seen(const Form& f, int64_t enough) const -> std::optional<int64_t> {
+auto Facts::witnesses() const -> const Witnesses& {
   static const Witnesses of_nothing;
-  return (body_ ? body_->witnesses : of_nothing).least(f, enough);
+  return body_ ? body_->witnesses : of_nothing;
+}
+
+auto Facts::least_seen(const Form& f, int64_t enough) const -> std::optional<int64_t> { return witnesses().least(f, enough); }
+
+auto Facts::constant_quotient(const Form& f, int64_t divisor) const -> std::optional<int64_t> {
+  if (!witnesses().same_quotient(f, divisor)) return {};
+  const Range r = range(f);
+  if (!r.bounded()) return {};
+  const int64_t lo = forms::floor_divide(*r.lo, divisor);
+  return lo == forms::floor_divide(*r.hi, divisor) ? std::optional(lo) : std::nullopt;
 }
 
 auto Facts::proves_nonnegative(const Form& f) const -> bool {

@@ -7,6 +7,8 @@
 
 namespace drawloom {
 
+class Witnesses;
+
 /// A list of forms known to be >= 0 (plus what symbols promise by themselves: extents of buffers are >= 0, parameters lie in
 /// their range). A value; adding returns a larger one that shares the rest.
 class Facts {
@@ -21,6 +23,8 @@ class Facts {
   auto proves_nonnegative(const Form& f) const -> bool;
   auto proves(const Cond& c) const -> bool;
   auto proves_le(const Form& a, const Form& b) const -> bool { return proves_nonnegative(b - a); }
+  /// f / divisor (> 0) where it is one number wherever the facts hold.
+  auto constant_quotient(const Form& f, int64_t divisor) const -> std::optional<int64_t>;
   /// Constant bounds of f, as tight as found cheaply.
   auto range(const Form& f) const -> Range;
   /// f with mins, maxes, chooses and divisions that the facts decide taken away.
@@ -30,6 +34,7 @@ class Facts {
   struct Body;
 
  private:
+  auto witnesses() const -> const Witnesses&;
   auto least_seen(const Form& f, int64_t enough) const -> std::optional<int64_t>;  ///< Witnesses::least
   auto constant_range(const Form& f) const -> Range;  ///< by the bounds of single symbols alone
   explicit Facts(std::shared_ptr<const Body> body) : body_(std::move(body)) {}

@@ -107,10 +107,7 @@ class FactSimplifier {
   auto quotient(Form a, const Form& b) -> Form {
     const auto d = b.as_constant();
     if (d && *d > 0) {
-      const Range r = facts_.range(a);
-      if (r.bounded() && forms::floor_divide(*r.lo, *d) == forms::floor_divide(*r.hi, *d)) {
-        return Form(forms::floor_divide(*r.lo, *d));
-      }
+      if (const auto q = facts_.constant_quotient(a, *d)) return Form(*q);
     }
     if (d || !facts_.proves_nonnegative(b - 1)) return floor_div(a, b);
     const Form whole = split_off(a, b);
@@ -121,10 +118,7 @@ class FactSimplifier {
     const auto d = b.as_constant();
     if (!d) split_off(a, b);  // n*x % n is 0, for n = 0 too
     if (d && *d > 0) {
-      const Range r = facts_.range(a);
-      if (r.bounded() && forms::floor_divide(*r.lo, *d) == forms::floor_divide(*r.hi, *d)) {
-        return a - Form(forms::floor_divide(*r.lo, *d)) * b;
-      }
+      if (const auto q = facts_.constant_quotient(a, *d)) return a - Form(*q) * b;
     }
     return lies_below(a, b) ? a : floor_mod(a, b);
   }

@@ -171,6 +171,19 @@ void Witnesses::move_symbol(int point, size_t entry, const std::vector<Form>& fa
   known_[entry].second[static_cast<size_t>(point)] = value_in(r, hash_at(s, point), kScale[static_cast<size_t>(point)]);
 }
 
+auto Witnesses::same_quotient(const Form& f, int64_t divisor) const -> bool {
+  std::optional<int64_t> quotient;
+  for (int p = 0; p < kPoints; ++p) {
+    if (!(alive_ >> p & 1)) continue;
+    const auto v = PointEvaluator(*this, p).form(f);
+    if (!v) continue;
+    const int64_t here = forms::floor_divide(*v, divisor);
+    if (quotient && *quotient != here) return false;
+    quotient = here;
+  }
+  return true;
+}
+
 auto Witnesses::least(const Form& f, int64_t enough) const -> std::optional<int64_t> {
   std::optional<int64_t> out;
   for (int p = 0; p < kPoints; ++p) {

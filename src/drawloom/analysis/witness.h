@@ -23,6 +23,9 @@ class Witnesses {
   /// The least value of f at any point: no greater lower bound of f can be proved. Nothing when no point can tell. Stops early below `enough`.
   auto least(const Form& f, int64_t enough) const -> std::optional<int64_t>;
 
+  /// Is f / divisor (> 0) one value at all points that can tell?
+  auto same_quotient(const Form& f, int64_t divisor) const -> bool;
+
   /// No point is left: the facts hold rarely, or never.
   auto none() const -> bool { return alive_ == 0; }
 
