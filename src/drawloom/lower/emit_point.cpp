@@ -2,6 +2,7 @@
 
 #include "drawloom/ir/node_ops.h"
 #include "drawloom/ir/rewrite.h"
+#include "drawloom/lang/recurrence.h"
 #include "drawloom/lower/emit_scope.h"
 #include "drawloom/support/fault.h"
 #include "drawloom/support/hash.h"
@@ -40,7 +41,10 @@ class PointEmitter {
   auto access(const FunctionDef& f, int component, const ExprList& coords, const Loc& loc) -> Expr {
     const int i = nest_.graph->find(f.name);
     const auto found = scope_.storage.find(i);
-    if (found == scope_.storage.end()) return inlined(f, component, coords);
+    if (found == scope_.storage.end()) {
+      DRAWLOOM_CHECK(nest_.graph->func(i).is_inlined(), "{} is read where its storage is not in scope", f.name);
+      return inlined(f, component, coords);
+    }
     const auto& s = found->second;
     return load(s.buffers[static_cast<size_t>(component)], slots(s, coords), {}, s.is_argument ? ExprList{} : coords, loc);
   }
@@ -94,16 +98,27 @@ auto Inliner::on(const Access& a, const Expr& self) -> Expr {
 
 namespace {
 
-/// A recurrence starts by a choice whose other side reads steps that do not exist: the choice becomes a branch.
+/// A recurrence starts by choices on the step, `t == 0`, whose other sides read steps that do not exist: they become branches.
+/// The first one at the root of a value, or nothing.
 auto starting_choice(const FunctionDef& f, int stage, const ExprList& values) -> Expr {
   if (f.ordered_dim < 0 || stage != 0) return {};
-  Expr condition;
+  const auto is_step = [&](const Expr& e) { return offset_from(e, f.args[static_cast<size_t>(f.ordered_dim)].get()).has_value(); };
   for (const auto& v : values) {
     const auto* s = v.as<Select>();
-    if (!s || (condition && !equal(condition, s->condition))) return {};
-    condition = s->condition;
+    const auto* c = s ? s->condition.as<Binary>() : nullptr;
+    if (c && (is_step(c->a) || is_step(c->b))) return s->condition;
   }
-  return condition;
+  return {};
+}
+
+/// The values where `condition` holds, or where it does not.
+auto decided(const ExprList& values, const Expr& condition, bool holds) -> ExprList {
+  ExprList out;
+  for (const auto& v : values) {
+    const auto* s = v.as<Select>();
+    out.push_back(!s || !equal(s->condition, condition) ? v : holds ? s->yes : s->no);
+  }
+  return out;
 }
 
 }  // namespace
@@ -111,7 +126,9 @@ auto starting_choice(const FunctionDef& f, int stage, const ExprList& values) ->
 auto emit_point(const Nest& nest, const StageLeaf& leaf, const EmitScope& scope, const std::map<const Symbol*, Expr>& at) -> Stmt {
   const auto& f = nest.func(leaf.what);
   const auto& def = f.def->stage(leaf.stage);
-  const auto& storage = scope.storage.at(leaf.what.func);
+  const auto stored = scope.storage.find(leaf.what.func);
+  DRAWLOOM_CHECK(stored != scope.storage.end(), "{} is computed where its storage is not in scope", f.name());
+  const auto& storage = stored->second;
   Substitution map;
   for (const auto& [symbol, value] : at) map[symbol] = value;
 
@@ -136,12 +153,12 @@ auto emit_point(const Nest& nest, const StageLeaf& leaf, const EmitScope& scope,
     return out;
   };
 
-  const auto& written = def.values_for(nest.target.has_fma());
-  const Expr start = starting_choice(*f.def, leaf.stage, written);
-  if (!start) return assign(written);
-  ExprList first, later;
-  for (const auto& v : written) first.push_back(v.to<Select>().yes), later.push_back(v.to<Select>().no);
-  return make_if(point.rewrite({start}, map)[0], assign(first), assign(later), def.loc);
+  const auto branches = [&](const auto& self, const ExprList& written) -> Stmt {
+    const Expr start = starting_choice(*f.def, leaf.stage, written);
+    if (!start) return assign(written);
+    return make_if(point.rewrite({start}, map)[0], self(self, decided(written, start, true)), self(self, decided(written, start, false)), def.loc);
+  };
+  return branches(branches, def.values_for(nest.target.has_fma()));
 }
 
 }  // namespace drawloom

@@ -102,11 +102,11 @@ auto split_shape(const Nest& nest, const Split& s, const LoopNode& loop, const G
     case Tail::Kind::round_up: {
       DRAWLOOM_TRY(const Form extent, loop_extent(nest, loop));
       if (divides(extent, factor)) break;
-      if (!f.is_output)
+      if (!f.is_output && !DRAWLOOM_LEGALITY_SKIPPED)
         return Diag(DiagKind::split_tail, loc, s.tail, str("{} is not an output, and {} does not divide its extent {}", f.name(), factor, extent))
             .with_help("tail=predicate works for any size; align the Func to make its extent a multiple");
       shape.clip = false;
-      shape.demand = Demand{loop.extent, factor, loc};
+      if (f.is_output) shape.demand = Demand{loop.extent, factor, loc};
       break;
     }
     case Tail::Kind::filled:
@@ -174,7 +174,7 @@ auto fuse_stage(const Nest& nest, const Fuse& s, RealisationId id, int stage, co
   // Regions are asked for outside the loops of their stage, but for the steps of a recurrence.
   const bool recurrence = nest.func(id).def->ordered_dim >= 0;
   DRAWLOOM_TRY(const Form extent, recurrence ? loop_extent(nest, a) : Result<Form>(a.extent));
-  if (uses_symbol(extent, outer.get()))
+  if (uses_symbol(extent, outer.get()) && !DRAWLOOM_LEGALITY_SKIPPED)
     return Diag(DiagKind::fuse_uneven, loc, s.inner.loop, s.outer, extent).with_help("fuse loops whose extents do not depend on each other");
   const auto fused = serial_node(s.fused, a.extent * b.extent, PartitionMode::automatic, loc);
   replace_loop(leaf, inner, floor_mod(Form(fused.id), a.extent));
@@ -260,8 +260,10 @@ auto reorder_stage(const Nest& nest, const Reorder& s, RealisationId id, int sta
     const auto& take = wanted[next++];
     order.push_back(*std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == take; }));
   }
-  DRAWLOOM_REQUIRE(check_recurrence_order(nest, leaf, order, loc));
-  DRAWLOOM_REQUIRE(check_reduction_order(nest, leaf, order, loc));
+  if (!DRAWLOOM_LEGALITY_SKIPPED) {
+    DRAWLOOM_REQUIRE(check_recurrence_order(nest, leaf, order, loc));
+    DRAWLOOM_REQUIRE(check_reduction_order(nest, leaf, order, loc));
+  }
 
   // Each loop keeps what else stands in its list; only the nesting changes.
   struct Shell {
@@ -325,6 +327,7 @@ auto with_constant_extent(const Nest& nest, RealisationId id, int stage, const S
     QueryCache cache;
     cover = stage_dim_range(closed, leaf, static_cast<size_t>(dim), cache).cover.as_constant();
   }
+  if (!cover && DRAWLOOM_LEGALITY_SKIPPED) return nest;
   if (!cover)
     return Diag(DiagKind::vectorize_extent_unknown, loc, verb, name, stage_text(nest, id, stage), extent)
         .with_help(str("split it by a constant first and {} the inner loop", verb));
@@ -396,10 +399,10 @@ auto apply_step(const Nest& nest, const Unroll& s, const Loc& loc) -> Result<Nes
 
 auto apply_step(const Nest& nest, const Vectorize& s, const Loc& loc) -> Result<Nest> {
   return change_kind(nest, s.loop, loc, [&](const Nest& n, const LoopTarget& t) -> Result<Nest> {
-    if (is_reduction(n, t.leaf, t.loop)) return refuse_vector_reduction(n, t, s.loop.loop, loc);
+    if (is_reduction(n, t.leaf, t.loop) && !DRAWLOOM_LEGALITY_SKIPPED) return refuse_vector_reduction(n, t, s.loop.loop, loc);
     for (const auto& l : t.leaf.loops) {
       const auto& loop = *find_loop(n.tree, l.id)->node->as<LoopNode>();
-      if (loop.how == ForKind::Vectorized)
+      if (loop.how == ForKind::Vectorized && !DRAWLOOM_LEGALITY_SKIPPED)
         return Diag(DiagKind::vectorize_nested, loc, s.loop.loop, l.name)
             .with_note(loop.loc, str("`{}` is vectorized here", l.name))
             .with_help("unroll it instead");
@@ -411,7 +414,7 @@ auto apply_step(const Nest& nest, const Vectorize& s, const Loc& loc) -> Result<
 
 auto apply_step(const Nest& nest, const Parallel& s, const Loc& loc) -> Result<Nest> {
   return change_kind(nest, s.loop, loc, [&](const Nest& n, const LoopTarget& t) -> Result<Nest> {
-    if (!DRAWLOOM_FAULT(race_ignored) && is_reduction(n, t.leaf, t.loop))
+    if (!DRAWLOOM_FAULT(race_ignored) && !DRAWLOOM_LEGALITY_SKIPPED && is_reduction(n, t.leaf, t.loop))
       return with_pure_loops(n, t, "run in parallel", Diag(DiagKind::parallel_race, loc, s.loop.loop, stage_text(n, t.id, t.stage)));
     return with_kind(n, t.loop, ForKind::Parallel, loc);
   });

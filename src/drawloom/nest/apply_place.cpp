@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "drawloom/nest/apply.h"
+#include "drawloom/support/fault.h"
 
 // Steps that say where a Func is computed and stored.
 
@@ -11,10 +12,18 @@ auto is_prefix(const TreePath& outer, const TreePath& inner) -> bool {
   return outer.size() <= inner.size() && std::equal(outer.begin(), outer.end(), inner.begin());
 }
 
+/// `inner` stands somewhere in the list at `outer`.
+auto encloses(const TreePath& outer, const TreePath& inner) -> bool { return is_prefix(outer, inner) && inner.size() > outer.size(); }
+
 auto site_path(const Nest& nest, const Site& site) -> TreePath { return site ? find_loop(nest.tree, site)->path : TreePath{}; }
 
-/// Path of the first child in the list of `site` that contains `target`.
+/// Path of the first child in the list of `site` that contains `target`, or simply of the first.
 auto child_towards(const TreePath& site, const TreePath& target) -> TreePath {
+  if (!encloses(site, target)) {
+    TreePath first = site;
+    first.push_back(0);
+    return first;
+  }
   return {target.begin(), target.begin() + site.size() + 1};
 }
 
@@ -82,7 +91,7 @@ auto place(const Nest& nest, int func, const Site& site, const Loc& loc) -> Resu
   const TreePath where = site_path(out, site);
   DRAWLOOM_CHECK(!readers.empty(), "nobody reads {}", name);
   for (const auto& r : readers)
-    if (!is_prefix(where, r.path) || r.path.size() == where.size()) {
+    if (!encloses(where, r.path) && !DRAWLOOM_LEGALITY_SKIPPED) {
       const auto& reader = *r.node->as<StageLeaf>();
       const auto text = stage_text(out, reader.what, reader.stage);
       return Diag(DiagKind::placement_not_enclosing, loc, name, site_text(nest, site), text)
@@ -113,7 +122,7 @@ auto store(const Nest& nest, int func, const Site& site, WarmUp warm, const Loc&
   const RealisationId id{func, 0};
   const auto old = place_of(nest, id);
   const TreePath where = site_path(nest, site);
-  if (!is_prefix(where, old.group) || old.group.size() == where.size())
+  if (!encloses(where, old.group) && !DRAWLOOM_LEGALITY_SKIPPED)
     return Diag(DiagKind::store_inside_compute, loc, f.name(), site_text(nest, site), site_text(nest, site_of(nest.tree, old.group)))
         .with_note(f.placement_loc, str("{} is computed at {}", f.name(), site_text(nest, site_of(nest.tree, old.group))))
         .with_help("name that loop or one around it, or store_root");
@@ -145,7 +154,7 @@ auto apply_step(const Nest& nest, const ComputeInline& s, const Loc& loc) -> Res
   DRAWLOOM_TRY(const int func, find_func(nest, s.func, loc));
   DRAWLOOM_REQUIRE(refuse_output(nest, func, loc));
   const auto& f = nest.graph->func(func);
-  if (!f.can_inline())
+  if (!f.can_inline() && !DRAWLOOM_LEGALITY_SKIPPED)
     return Diag(DiagKind::inline_with_updates, loc, f.name(), f.def->updates.empty() ? "it reads itself" : "it has update definitions")
         .with_help("leave it without a placement: it is then computed inside the innermost loop of each reader");
   DRAWLOOM_TRY(const Nest removed, unplaced(nest, func, loc));

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "drawloom/nest/apply.h"
+#include "drawloom/support/fault.h"
 
 // Steps about regions and storage: bound, align, store_in, fold_storage, nontemporal.
 
@@ -77,13 +78,15 @@ auto apply_step(const Nest& nest, const FoldStorage& s, const Loc& loc) -> Resul
 auto apply_step(const Nest& nest, const Nontemporal& s, const Loc& loc) -> Result<Nest> {
   DRAWLOOM_TRY(const int func, find_func(nest, s.func, loc));
   const auto& f = nest.graph->func(func);
+  const auto nontemporal = [](GraphFunc& g) { g.nontemporal = true; };
+  if (DRAWLOOM_LEGALITY_SKIPPED) return edit_func(nest, func, nontemporal);
   for (const auto& reader : nest.graph->funcs)
     for (const auto& stage : reader->written)
       for (const auto& a : stage)
         if (a.func == func) return Diag(DiagKind::nontemporal_reread, loc, f.name(), reader->name()).with_help("only Funcs that nobody reads again gain");
   if (!f.def->updates.empty())
     return Diag(DiagKind::nontemporal_reread, loc, f.name(), f.name()).with_help("its update definitions read it again");
-  return edit_func(nest, func, [&](GraphFunc& g) { g.nontemporal = true; });
+  return edit_func(nest, func, nontemporal);
 }
 
 }  // namespace drawloom

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "drawloom/ir/rewrite.h"
+#include "drawloom/nest/cone.h"
 
 namespace drawloom {
 namespace {
@@ -146,6 +147,18 @@ class Collector {
   std::unordered_set<const ExprNode*> seen_;
 };
 
+/// A recurrence reads itself at constant distances: what its earlier steps are needed for grows by them.
+auto check_cone(const GraphFunc& f) -> Status {
+  if (f.self_accesses[0].empty() || cone_of(f)) return Done{};
+  for (const auto& box : f.self_accesses[0])
+    for (size_t d = 0; d < box.size(); ++d) {
+      if (*box[d].lo == *box[d].hi && (*box[d].lo - Form(f.def->args[d])).is_constant()) continue;
+      return Diag(DiagKind::unbounded_access, f.def->pure.loc, d, f.name())
+          .with_help(str("a recurrence reads itself at constant distances from {}, as in {} - 1", f.def->args[d]->name, f.def->args[d]->name));
+    }
+  return Done{};
+}
+
 /// What `consumer` reads through `via`, an inlined producer that it reads at `at`.
 void compose(std::vector<AccessSummary>& out, const GraphFunc& inlined, const AccessSummary& via) {
   for (const auto& at : via.boxes) {
@@ -226,6 +239,7 @@ auto make_graph(const PipelineRef& pipeline) -> Result<GraphRef> {
       f->self_accesses.push_back(std::move(collector.self));
       f->written.push_back(std::move(collector.found));
     }
+    DRAWLOOM_REQUIRE(check_cone(*f));
     f->reads = compute_reads(*graph, *f);
   }
   return GraphRef(graph);

@@ -56,14 +56,13 @@ void order_region(const Nest& nest, RealisationId what, const RealisationPlace& 
   const auto t = static_cast<size_t>(f.def->ordered_dim);
   const auto& leaf = *place.leaves.front().node->as<StageLeaf>();
   const Form first = to_form(f.def->ordered_first);
-  const Form last = facts.need.dims[t].hi;
   const Form asked = facts.need.dims[t].cover;
 
   const auto over = [&](Region& r, const Form& step) {
     const RegionDim need_t = r.dims[t];
     r.dims[t] = {first, need_t.hi, need_t.free_hi, need_t.free_hi - first + 1};
     for (size_t d = 0; d < r.dims.size(); ++d)
-      if (d != t) r.dims[d] = widened(r.dims[d], last - step, cone->lo[d], cone->hi[d]);
+      if (d != t) r.dims[d] = widened(r.dims[d], need_t.hi - step, cone->lo[d], cone->hi[d]);
   };
   Slide slide;
   slide.dim = f.def->ordered_dim;

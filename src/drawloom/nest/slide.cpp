@@ -49,7 +49,10 @@ class SlideFinder {
   void run() {
     facts_.computed = facts_.need;
     inherit_warm_up();
-    if (facts_.store_site != facts_.compute_site) find();
+    if (!nest_.func(what_).self_accesses[0].empty())
+      none("it is a recurrence, which runs from its first step each time");
+    else if (facts_.store_site != facts_.compute_site)
+      find();
     for (size_t d = 0; d < facts_.need.dims.size(); ++d) {
       const bool kept_whole = facts_.slide_of(static_cast<int>(d)) && !moves_first(d);
       facts_.window.push_back((kept_whole ? facts_.stored : facts_.need).dims[d].cover.as_constant());
@@ -259,8 +262,7 @@ class SlideFinder {
 }  // namespace
 
 auto may_warm_up(const Nest& nest, const SymbolRef& loop) -> bool {
-  const auto* found = index_of(nest.tree).loops.find(loop.get());
-  return found && found->may_warm_up;
+  return index_of(nest.tree).regions().warm_loops.find(loop.get()) != nullptr;
 }
 
 void find_slides(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache) {

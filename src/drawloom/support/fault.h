@@ -14,13 +14,17 @@ enum class Fault {
 };
 /// Set by the test program that defines it, between cases.
 extern Fault planted_fault;
+/// `apply` accepts what its legality checks refuse: to show that what they refuse is wrong.
+extern bool legality_skipped;
 
 }  // namespace drawloom
 
 #define DRAWLOOM_FAULT(name) (::drawloom::planted_fault == ::drawloom::Fault::name)
+#define DRAWLOOM_LEGALITY_SKIPPED (::drawloom::legality_skipped)
 
 #else
 
 #define DRAWLOOM_FAULT(name) false
+#define DRAWLOOM_LEGALITY_SKIPPED false
 
 #endif
