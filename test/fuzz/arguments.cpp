@@ -216,7 +216,7 @@ auto oracle_inputs(const PipelineDef& p, const Arguments& arguments) -> OracleIn
     in.output_boxes.push_back(arguments.outputs[next]);
     next += static_cast<size_t>(o->components());
   }
-  in.max_steps = 200'000'000;
+  in.max_steps = 8'000'000;
   return in;
 }
 

@@ -21,7 +21,7 @@ struct Arguments {
 auto make_arguments(const Nest& nest, const Sizes& sizes) -> Arguments;
 
 /// The case with the sizes it really ran at.
-auto dl_case_of(const Case& c, const Nest& nest, const Schedule& schedule) -> DlCase;
+auto dl_case_of(const Case& c, const Arguments& arguments, const Schedule& schedule) -> DlCase;
 
 auto oracle_inputs(const PipelineDef& pipeline, const Arguments& arguments) -> OracleInputs;
 

@@ -1,6 +1,8 @@
 #include "coverage.h"
 
 #include <algorithm>
+#include <cstring>
+#include <type_traits>
 
 #include "drawloom/nest/region.h"
 #include "drawloom/steps/schedule.h"
@@ -73,14 +75,23 @@ void Coverage::add_extent(int64_t e) {
   size_above_vector += e == 5 || e == 9 || e == 17;
 }
 
+void Coverage::add(const Coverage& other) {
+  static_assert(std::is_trivially_copyable_v<Coverage> && sizeof(Coverage) % sizeof(uint64_t) == 0);  // nothing but counters
+  uint64_t mine[sizeof(Coverage) / sizeof(uint64_t)], theirs[sizeof(Coverage) / sizeof(uint64_t)];
+  std::memcpy(mine, this, sizeof mine);
+  std::memcpy(theirs, &other, sizeof theirs);
+  for (size_t i = 0; i < std::size(mine); ++i) mine[i] += theirs[i];
+  std::memcpy(this, mine, sizeof mine);
+}
+
 auto Coverage::text() const -> std::string {
-  std::string out = str("cases {}: {} passed, {} failed, {} crashed; discarded: {} ambiguous, {} without bounds, {} refused at the call, {} too long\n", cases,
-                        passed, failed, crashed, ambiguous, graph_refused, call_refused, over_budget);
-  out += str("runs: {} on the machine, {} native\n", machine_runs, native_runs);
+  std::string out = str("cases {}: {} judged, {} of them failed; {} crashed; discarded: {} ambiguous, {} without bounds, {} refused at the call, {} too long\n",
+                        cases, judged(), failed, crashed, ambiguous, graph_refused, call_refused, over_budget);
+  out += str("runs: {} on the machine, {} native in {} cases\n", machine_runs, native_runs, native);
   const uint64_t n = cases - graph_refused;
-  out += str("cases with: three placed Funcs {}, slide {}, fold {}, gradual warm-up {}, vector {}, parallel {}, unrolled {}, odd strides {}\n",
+  out += str("cases with: three placed Funcs {}, slide {}, fold {}, gradual warm-up {}, vector {}, parallel {}, unrolled {}, odd strides {}, odd min {}\n",
              percent(placed3, n), percent(slide, n), percent(fold, n), percent(gradual, n), percent(vector, n), percent(parallel, n),
-             percent(unrolled, n), percent(strided, n));
+             percent(unrolled, n), percent(strided, n), percent(odd_min, n));
   out += str("output extents: {} zero, {} one, {} prime, {} vector-1, {} vector+1\n", size_zero, size_one, size_prime, size_below_vector, size_above_vector);
   out += str("splits by tail: predicate {}, round_up {}, filled {}, shrink {}\n", tails[0], tails[1], tails[2], tails[3]);
   out += "step              applied  refused   cases in which it came before\n";

@@ -27,9 +27,8 @@ auto constant_of(const Value& v) -> Expr { return v.type.is_float() ? float_imm(
 
 }  // namespace
 
-auto dl_case_of(const Case& c, const Nest& nest, const Schedule& schedule) -> DlCase {
+auto dl_case_of(const Case& c, const Arguments& arguments, const Schedule& schedule) -> DlCase {
   const auto& p = *c.pipeline;
-  const auto arguments = make_arguments(nest, c.sizes);
   DlCase out;
   out.pipeline = c.pipeline, out.schedule = schedule, out.seed = c.sizes.data_seed;
   size_t next = 0;

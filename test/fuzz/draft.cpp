@@ -85,6 +85,21 @@ auto with_known_bounds(const PipelineDef& p, const ReductionDomainRef& rdom) -> 
   return out;
 }
 
+auto reads_itself(const FunctionDef& f, const Definition& def) -> bool {
+  const auto names = names_read(def);
+  return std::find(names.begin(), names.end(), f.name) != names.end();
+}
+
+/// False where f reads itself in no order.
+auto add_pure(FunctionDef& f, const Definition& def) -> bool {
+  f.pure = def;
+  if (!reads_itself(f, def)) return true;
+  const auto order = order_of_pure(f, def);
+  if (!order.ok()) return false;
+  f.ordered_dim = order->dim, f.ordered_first = order->first;
+  return true;
+}
+
 void add_update(FunctionDef& f, const Definition& def) {
   if (def.rdom && f.ordered_dim < 0) {
     const Order order = order_of_update(f, def);
@@ -120,10 +135,10 @@ auto close_pipeline(const std::vector<DraftFunc>& drafts) -> PipelineRef {
       def.lhs = relink.rewrite(def.lhs), def.values = relink.rewrite(def.values);
       def.contracted = contract(def.lhs, def.values);
       collect_arguments(*p, def);
-      if (s == 0)
-        f->pure = def;
-      else
+      if (s > 0)
         add_update(*f, def);
+      else if (!add_pure(*f, def))
+        return {};
     }
     made[d.name] = f;
     p->funcs.push_back(f);

@@ -1,17 +1,17 @@
 // Random pipelines under random legal schedules, judged by the oracle, the machine and machine code.
 //
-//   fuzz [--cases N] [--seed S] [--case SEED] [--native | --no-native] [--every-pass] [--time-limit SECONDS] [--shrink SECONDS]
-//        [--save FOLDER] [--quiet]
+//   fuzz [--cases N] [--seed S] [--case SEED] [--jobs N] [--native | --no-native] [--every-pass] [--time-limit SECONDS]
+//        [--shrink SECONDS] [--save FOLDER] [--max-failures N] [--coverage] [--print] [--draw-only]
 //
-// A case is a function of its seed: `--case SEED` replays one. Cases run in a child process; when one crashes or hangs, the
-// next child goes on behind it. The last line is `N passed, N failed`.
+// A case is a function of its seed: `--case SEED` replays one. Each job is a process that takes every N-th case; when a case
+// crashes or hangs, a new process goes on behind it. Failing cases are shrunk and saved as .dl files. The last line is
+// `N passed, N failed`.
 
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,12 +19,13 @@
 #include "drawloom/support/hash.h"
 #include "options.h"
 #include "sandbox.h"
+#include "save.h"
 #include "shrink.h"
 
 namespace drawloom::fuzz {
 namespace {
 
-/// What parent and child share.
+/// What parent and one job share.
 struct Progress {
   Coverage coverage;
   uint64_t next;      ///< index of the case that is running
@@ -44,20 +45,6 @@ void count(Coverage& c, Outcome o) {
   }
 }
 
-void report(const Options& o, uint64_t seed, const Verdict& v) {
-  std::printf("FAIL %s\n  replay: %s --case %llu%s\n%s\n", v.kind.c_str(), o.program.c_str(), static_cast<unsigned long long>(seed),
-              o.check.native ? " --native" : "", v.details.c_str());
-  std::fflush(stdout);
-}
-
-void show_shrunk(const Options& o, uint64_t seed, const Verdict& v) {
-  if (o.shrink_seconds == 0) return;
-  const Case small = shrunk(make_case(seed, nullptr), v.kind, o.check, o.shrink_seconds);
-  const auto again = check_isolated(small, o.check);
-  std::printf("shrunk to\n%s%s\n", case_text(small).c_str(), again.details.c_str());
-  std::fflush(stdout);
-}
-
 class Clock {
  public:
   explicit Clock(int64_t limit) : limit_(limit), start_(std::chrono::steady_clock::now()) {}
@@ -69,23 +56,40 @@ class Clock {
   std::chrono::steady_clock::time_point start_;
 };
 
-/// Runs cases until all are done or one takes the process down.
+/// Says what failed, shrinks it in a process of its own (drawing the case may be what hangs), saves it.
+void take_failure(const Options& o, uint64_t seed, const Verdict& v) {
+  std::printf("FAIL %s\n  replay: %s --case %llu%s\n%s\n", v.kind.c_str(), o.program.c_str(), static_cast<unsigned long long>(seed),
+              o.check.native ? " --native" : "", v.details.c_str());
+  std::fflush(stdout);
+  if (o.shrink_seconds == 0 && o.save.empty()) return;
+  in_child([&] {
+    limit_case_time();
+    const Case whole = make_case(seed);
+    limit_case_time(true);
+    const bool worth = o.shrink_seconds > 0 && v.kind != "hang";  // each try at a hang takes its full time
+    const Case small = worth ? shrunk(whole, v.kind, o.check, o.shrink_seconds) : whole;
+    const auto text = case_text(small);
+    if (worth) std::printf("shrunk to\n%s%s\n", text.c_str(), check_isolated(small, o.check).details.c_str());
+    std::printf("  saved: %s\n", save_case(o.save, v.kind, seed, text).c_str());
+    std::fflush(stdout);
+  });
+}
+
+/// Runs the cases of one job until all are done or one takes the process down.
 void run_cases(const Options& o, const Clock& clock, Progress& p) {
   while (p.next < o.cases && !clock.over() && p.coverage.failed + p.coverage.crashed < o.max_failures) {
     const uint64_t seed = seed_of(o, p.next);
     p.in_case = true;
     limit_case_time();
-    const Case c = make_case(seed, &p.coverage);
+    const Case c = make_case(seed, {&p.coverage, nullptr});
     if (o.print_case) std::printf("%s", case_text(c).c_str()), std::fflush(stdout);
     const Verdict v = check_case(c, o.check, &p.coverage);
     limit_case_time(true);
     p.in_case = false;
     ++p.coverage.cases;
-    ++p.next;
+    p.next += o.jobs;
     count(p.coverage, v.outcome);
-    if (v.outcome != Outcome::failed) continue;
-    report(o, seed, v);
-    show_shrunk(o, seed, v);
+    if (v.outcome == Outcome::failed) take_failure(o, seed, v);
   }
   p.done = true;
 }
@@ -93,34 +97,41 @@ void run_cases(const Options& o, const Clock& clock, Progress& p) {
 /// A case that took its process down.
 void take_crash(const Options& o, Progress& p, int status) {
   const uint64_t seed = seed_of(o, p.next);
-  Verdict v{Outcome::failed, "crash: exit", {}};
+  Verdict v{Outcome::failed, "crash: exit", {}, {}};
   if (WIFSIGNALED(status)) v.kind = WTERMSIG(status) == SIGPROF ? std::string("hang") : str("crash: {}", strsignal(WTERMSIG(status)));
   ++p.coverage.cases, ++p.coverage.crashed;
-  ++p.next;
+  p.next += o.jobs;
   p.in_case = false;
-  report(o, seed, v);
+  take_failure(o, seed, v);
+}
+
+/// One job, in its own process: a supervisor and the process that runs the cases.
+void supervise(const Options& o, const Clock& clock, Progress& p) {
+  while (!p.done) {
+    const int status = in_child([&] { run_cases(o, clock, p); });
+    if (!p.done) take_crash(o, p, status);
+  }
 }
 
 auto run(const Options& o) -> int {
-  auto& p = *static_cast<Progress*>(shared_memory(sizeof(Progress)));
+  auto* jobs = static_cast<Progress*>(shared_memory(sizeof(Progress) * o.jobs));
   const Clock clock(o.time_limit);
-  while (!p.done) {
-    std::fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
-      run_cases(o, clock, p);
-      std::fflush(stdout);
-      _exit(0);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    if (!p.done) take_crash(o, p, status);
+  std::vector<pid_t> running;
+  for (uint64_t j = 0; j < o.jobs; ++j) {
+    jobs[j].next = j;
+    running.push_back(start_child([&] { supervise(o, clock, jobs[j]); }));
   }
-  if (o.coverage) std::printf("%s", p.coverage.text().c_str());
-  const uint64_t failed = p.coverage.failed + p.coverage.crashed;
-  std::printf("%llu cases in %.0f s, seed %llu\n", static_cast<unsigned long long>(p.coverage.cases), clock.seconds(),
-              static_cast<unsigned long long>(o.seed));
-  std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(p.coverage.cases - failed), static_cast<unsigned long long>(failed));
+  Coverage all = {};
+  for (uint64_t j = 0; j < o.jobs; ++j) {
+    int status = 0;
+    waitpid(running[j], &status, 0);
+    all.add(jobs[j].coverage);
+    if (!jobs[j].done) ++all.crashed;
+  }
+  if (o.coverage) std::printf("%s", all.text().c_str());
+  const uint64_t failed = all.failed + all.crashed;
+  std::printf("%llu cases in %.0f s, seed %llu\n", static_cast<unsigned long long>(all.cases), clock.seconds(), static_cast<unsigned long long>(o.seed));
+  std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(all.cases - failed), static_cast<unsigned long long>(failed));
   return failed == 0 ? 0 : 1;
 }
 

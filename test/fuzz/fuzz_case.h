@@ -7,6 +7,7 @@
 #include "coverage.h"
 #include "drawloom/lang/function.h"
 #include "drawloom/steps/schedule.h"
+#include "random_schedule.h"
 
 namespace drawloom::fuzz {
 
@@ -39,6 +40,7 @@ struct Case {
 
 struct CaseOptions {
   bool native = false;
+  bool draw_only = false;   ///< the schedule is counted, nothing runs
   bool every_pass = false;  ///< the machine runs after each pass, not only the first and the last
 };
 
@@ -51,7 +53,9 @@ struct Verdict {
 };
 
 /// The case of a seed. A step that breaks while the schedule is drawn gives the schedule up to it.
-auto make_case(uint64_t seed, Coverage* coverage) -> Case;
+auto make_case(uint64_t seed, const ScheduleOptions& options = {}) -> Case;
+/// Sizes and data of a seed.
+auto sizes_of(uint64_t seed, const PipelineDef& pipeline) -> Sizes;
 /// Runs it on the oracle, on the machine and, if asked, natively.
 auto check_case(const Case& c, const CaseOptions& options, Coverage* coverage = nullptr) -> Verdict;
 /// Pipeline, schedule and sizes as text.

@@ -40,18 +40,20 @@ auto random_sizes(CounterRandom r, const PipelineDef& p) -> Sizes {
 
 }  // namespace
 
-auto make_case(uint64_t seed, Coverage* coverage) -> Case {
+auto sizes_of(uint64_t seed, const PipelineDef& pipeline) -> Sizes { return random_sizes(CounterRandom(seed).fork(3), pipeline); }
+
+auto make_case(uint64_t seed, const ScheduleOptions& options) -> Case {
   CounterRandom r(seed);
   Case c;
   c.seed = seed;
-  auto of_pipeline = r.fork(1), of_schedule = r.fork(2), of_sizes = r.fork(3);
+  auto of_pipeline = r.fork(1), of_schedule = r.fork(2);
   c.pipeline = random_pipeline(of_pipeline);
-  c.sizes = random_sizes(of_sizes, *c.pipeline);
+  c.sizes = sizes_of(seed, *c.pipeline);
   c.schedule.pipeline = c.pipeline->name;
   const auto start = make_nest(c.pipeline, host_target());
   if (!start.ok()) return c;
   try {
-    auto scheduled = random_schedule(*start, of_schedule, coverage);
+    auto scheduled = random_schedule(*start, of_schedule, options);
     c.schedule = std::move(scheduled.schedule), c.nest = std::move(scheduled.nest);
   } catch (const ScheduleBroke& broke) {
     c.schedule = broke.schedule;
@@ -65,7 +67,7 @@ auto case_text(const Case& c) -> std::string {
     const auto start = make_nest(c.pipeline, host_target());
     if (start.ok()) {
       const auto scheduled = replay(*start, c.schedule);
-      return print(dl_case_of(c, scheduled.nest, scheduled.schedule));
+      return print(dl_case_of(c, make_arguments(scheduled.nest, c.sizes), scheduled.schedule));
     }
   } catch (const std::exception&) {  // NOLINT: told below, in words that need no nest
   } catch (const ScheduleBroke&) {

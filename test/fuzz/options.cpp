@@ -8,8 +8,22 @@ namespace drawloom::fuzz {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: fuzz [--cases N] [--seed S] [--case SEED] [--native | --no-native] [--every-pass] [--time-limit SECONDS]\n"
-    "            [--shrink SECONDS] [--max-failures N] [--coverage] [--print]\n";
+    "usage: fuzz [--cases N] [--seed S] [--case SEED] [--jobs N] [--native | --no-native] [--every-pass] [--time-limit SECONDS]\n"
+    "            [--shrink SECONDS] [--save FOLDER] [--max-failures N] [--coverage] [--print] [--draw-only]\n"
+    "       fuzz_faults [--cases N] [--seed S] [--jobs N] [--fault NAME | --refused N]\n";
+
+/// Beside the programs: bin/../fuzz-failures.
+auto default_folder(const std::string& program) -> std::string {
+  const auto slash = program.rfind('/');
+  return (slash == std::string::npos ? std::string(".") : program.substr(0, slash)) + "/../fuzz-failures";
+}
+
+auto takes_number(const std::string& option) -> bool {
+  static const char* const kOptions[] = {"--cases", "--seed", "--case", "--time-limit", "--shrink", "--max-failures", "--jobs", "--refused"};
+  for (const auto* o : kOptions)
+    if (option == o) return true;
+  return false;
+}
 
 auto number(const char* text, uint64_t& out) -> bool {
   char* end = nullptr;
@@ -21,11 +35,11 @@ auto number(const char* text, uint64_t& out) -> bool {
 
 auto read_options(int argc, char** argv, Options& o) -> bool {
   o.program = argv[0];
+  o.save = default_folder(o.program);
   for (int i = 1; i < argc; ++i) {
     const std::string arg = argv[i];
     uint64_t n = 0;
-    const bool takes_number = arg == "--cases" || arg == "--seed" || arg == "--case" || arg == "--time-limit" || arg == "--shrink" || arg == "--max-failures";
-    if (takes_number && (i + 1 >= argc || !number(argv[++i], n))) {
+    if (takes_number(arg) && (i + 1 >= argc || !number(argv[++i], n))) {
       std::fprintf(stderr, "%s needs a number\n%s", arg.c_str(), kUsage);
       return false;
     }
@@ -35,6 +49,10 @@ auto read_options(int argc, char** argv, Options& o) -> bool {
     else if (arg == "--time-limit") o.time_limit = static_cast<int64_t>(n);
     else if (arg == "--shrink") o.shrink_seconds = static_cast<int>(n);
     else if (arg == "--max-failures") o.max_failures = n;
+    else if (arg == "--jobs") o.jobs = n < 1 ? 1 : n;
+    else if (arg == "--refused") o.refused = n;
+    else if (arg == "--save" && i + 1 < argc) o.save = argv[++i];
+    else if (arg == "--draw-only") o.check.draw_only = o.coverage = true;
     else if (arg == "--native") o.check.native = true;
     else if (arg == "--no-native") o.check.native = false;
     else if (arg == "--every-pass") o.check.every_pass = true;

@@ -7,7 +7,10 @@ namespace drawloom::fuzz {
 
 struct Options {
   std::string program;
+  std::string save;         ///< folder for failing cases, shrunk, as .dl files
   uint64_t cases = 1000, seed = 1;
+  uint64_t jobs = 1;        ///< processes
+  uint64_t refused = 0;     ///< schedules refused for legality to judge
   bool single = false;      ///< `seed` is that of the one case
   bool print_case = false;
   bool coverage = false;

@@ -13,7 +13,8 @@
 namespace drawloom::fuzz {
 namespace {
 
-enum class AccessStyle : uint8_t { same, down, up, clamped, modulo, fixed, data };
+/// from: never below a first coordinate, where a recurrence starts.
+enum class AccessStyle : uint8_t { same, down, up, clamped, modulo, fixed, data, mirrored, from };
 
 struct DimStyle {
   AccessStyle style = AccessStyle::same;
@@ -87,8 +88,9 @@ class Maker {
     self_ = &f;
     choose_producers();
     frame_ = f.args;
-    f.stages.push_back(pure_stage(f));
-    if (r_.chance(30))
+    const bool recurrence = !f.output && r_.chance(12);
+    f.stages.push_back(recurrence ? recurrence_stage(f) : pure_stage(f));
+    if (!recurrence && r_.chance(30))
       for (int64_t n = r_.uniform(1, 2); n > 0; --n) f.stages.push_back(update_stage(f, static_cast<int>(f.stages.size())));
     funcs_.push_back(f);
   }
@@ -110,6 +112,30 @@ class Maker {
     styles_.clear();
     for (const auto& t : f.types) d.values.push_back(stage_value(t));
     return d;
+  }
+
+  /// f(x, t) = select(t == c, .., .. f(x + 1, t - 1) ..): along t each step is made of earlier ones.
+  auto recurrence_stage(DraftFunc& f) -> Definition {
+    const auto t = static_cast<size_t>(r_.uniform(0, static_cast<int64_t>(f.args.size()) - 1));
+    const int64_t c = r_.uniform(-1, 2), reach = r_.chance(75) ? 1 : 2;
+    f.ordered_dim = static_cast<int>(t), f.first = c;
+    const Expr step = var_ref(f.args[t]);
+    Definition d = pure_stage(f);
+    for (size_t k = 0; k < d.values.size(); ++k) {
+      const Type type = f.types[k];
+      Expr later = stage_value(type);
+      for (int64_t taps = r_.uniform(1, 3); taps > 0; --taps) later = combine(type, earlier(f, d, k, taps == 1 ? reach : r_.uniform(1, reach)), later);
+      // A reach of 2 needs two first steps: those up to c.
+      const Expr start = reach == 1 && r_.chance(60) ? binary(BinaryOp::EQ, step, index_imm(c)) : binary(BinaryOp::LE, step, index_imm(c + reach - 1));
+      d.values[k] = select(start, d.values[k], later);
+    }
+    return d;
+  }
+
+  auto earlier(const DraftFunc& f, const Definition& d, size_t component, int64_t distance) -> Expr {
+    ExprList at = d.lhs;
+    for (size_t i = 0; i < at.size(); ++i) at[i] = plus(at[i], static_cast<int>(i) == f.ordered_dim ? -distance : r_.chance(50) ? 0 : r_.uniform(-1, 1));
+    return access(f.types[component], self_decl(f), {}, static_cast<int>(component), at);
   }
 
   // ---- updates
@@ -167,6 +193,10 @@ class Maker {
     const Type t = f.types[c];
     const Expr here = access(t, self_decl(f), {}, static_cast<int>(c), d.lhs);
     Expr other = stage_value(t);
+    if (f.types.size() > 1 && r_.chance(50)) {
+      const size_t o = 1 - c;
+      other = combine(t, other, convert(t, access(f.types[o], self_decl(f), {}, static_cast<int>(o), d.lhs)));
+    }
     if (kind == 6 || kind == 7) {
       ExprList before = d.lhs;
       before[moved] = plus(before[moved], r_.uniform(-2, 1));
@@ -176,10 +206,6 @@ class Maker {
     if (kind <= 3 || kind == 4) {
       const BinaryOp op = reduction_op(t);
       return r_.chance(80) ? binary(op, here, other) : binary(op, other, here);
-    }
-    if (f.types.size() > 1 && r_.chance(50)) {
-      const size_t o = 1 - c;
-      other = combine(t, other, convert(t, access(f.types[o], self_decl(f), {}, static_cast<int>(o), d.lhs)));
     }
     return r_.chance(80) ? combine(t, here, other) : other;
   }
@@ -295,7 +321,10 @@ class Maker {
                                        : static_cast<size_t>(inputs_[static_cast<size_t>(from.input)].buffer->rank);
     while (styles_.size() <= p) styles_.emplace_back();
     if (styles_[p].empty())
-      for (size_t d = 0; d < rank; ++d) styles_[p].push_back(random_style(d));
+      for (size_t d = 0; d < rank; ++d) {
+        const bool ordered = from.func >= 0 && funcs_[static_cast<size_t>(from.func)].ordered_dim == static_cast<int>(d);
+        styles_[p].push_back(ordered ? style_from(d, funcs_[static_cast<size_t>(from.func)].first) : random_style(d));
+      }
     ExprList at;
     for (size_t d = 0; d < rank; ++d) at.push_back(subscript(styles_[p][d]));
     if (from.func < 0) {
@@ -324,7 +353,8 @@ class Maker {
     const auto& last = frame_.back();
     if (last->kind == SymbolKind::RVar && last != s.var && r_.chance(50)) s.more = last;
     const int64_t k = r_.uniform(0, 99);
-    if (k < 62) s.style = AccessStyle::same;
+    if (k < 59) s.style = AccessStyle::same;
+    else if (k < 63) s.style = AccessStyle::mirrored;
     else if (k < 71) s.style = AccessStyle::down;
     else if (k < 80) s.style = AccessStyle::up;
     else if (k < 90) s.style = AccessStyle::clamped;
@@ -335,8 +365,17 @@ class Maker {
     return s;
   }
 
+  /// Of a recurrence: it has no values before its first step.
+  auto style_from(size_t d, int64_t first) -> DimStyle {
+    DimStyle s;
+    s.style = AccessStyle::from, s.lo = first, s.hi = first + 2;
+    if (!frame_.empty()) s.var = d < frame_.size() && r_.chance(85) ? frame_[d] : frame_.back();
+    return s;
+  }
+
   auto subscript(const DimStyle& s) -> Expr {
     const int64_t offset = r_.chance(35) ? 0 : r_.uniform(-2, 2);
+    if (s.style == AccessStyle::from && (!s.var || r_.chance(10))) return index_imm(r_.uniform(s.lo, s.hi));
     if (!s.var || s.style == AccessStyle::fixed) return index_imm(r_.uniform(-2, 3));
     Expr x = var_ref(s.var);
     if (s.more) x = binary(BinaryOp::Add, x, var_ref(s.more));
@@ -349,6 +388,8 @@ class Maker {
       case AccessStyle::clamped: return clamp_index(plus(x, offset), index_imm(s.lo), index_imm(s.hi));
       case AccessStyle::modulo: return binary(BinaryOp::Mod, plus(x, offset), index_imm(s.hi - s.lo + 1));
       case AccessStyle::data: return data_subscript(s.lo, s.hi);
+      case AccessStyle::mirrored: return binary(BinaryOp::Sub, index_imm(s.hi + offset), x);
+      case AccessStyle::from: return binary(BinaryOp::Max, plus(x, offset), index_imm(s.lo));
       case AccessStyle::fixed: break;
     }
     return index_imm(0);

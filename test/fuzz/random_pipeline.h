@@ -12,7 +12,7 @@ struct PipelineShape {
 };
 
 /// 2 to 7 Funcs of 1 to 3 dimensions: pointwise, stencils, resampling, clamped accesses, reductions, histograms, scans,
-/// tuples, parameters, several outputs. Everything has a bounded region. The same seed gives the same pipeline.
+/// recurrences, tuples, parameters, several outputs. Everything has a bounded region. The same seed gives the same pipeline.
 auto random_pipeline(CounterRandom random, const PipelineShape& shape = {}) -> PipelineRef;
 
 /// One Func on its way into a pipeline. Accesses in it may point at Funcs of another pipeline: `close_pipeline` sends
@@ -23,9 +23,12 @@ struct DraftFunc {
   std::vector<Type> types;
   std::vector<Definition> stages;  ///< the pure one first; `contracted` is filled by close_pipeline
   bool output = false;
+  int ordered_dim = -1;  ///< of a recurrence, while it is drawn
+  int64_t first = 0;     ///< its first step
 };
 
-/// The pipeline of these Funcs, producers first: those that no output needs are left out.
+/// The pipeline of these Funcs, producers first: those that no output needs are left out. Null where a Func reads itself along no
+/// dimension in order, as happens to a recurrence that is simplified.
 auto close_pipeline(const std::vector<DraftFunc>& drafts) -> PipelineRef;
 auto drafts_of(const PipelineDef& pipeline) -> std::vector<DraftFunc>;
 

@@ -12,6 +12,18 @@ struct ScheduledNest {
   Schedule schedule;
 };
 
+/// A step that was refused, and the schedule it was proposed to.
+struct RefusedStep {
+  Schedule before;
+  ScheduleLine line;
+  DiagKind kind;
+};
+
+struct ScheduleOptions {
+  Coverage* coverage = nullptr;                 ///< tries are counted there
+  std::vector<RefusedStep>* refused = nullptr;  ///< and refusals collected
+};
+
 /// Something that `apply` or a query of the nest broke while the schedule was drawn. The case holds the steps so far and
 /// the one that broke.
 struct ScheduleBroke {
@@ -19,8 +31,8 @@ struct ScheduleBroke {
   Schedule schedule;
 };
 
-/// Draws a schedule for `start`. Tries are counted in `coverage` when given. Throws ScheduleBroke.
-auto random_schedule(const Nest& start, CounterRandom random, Coverage* coverage) -> ScheduledNest;
+/// Draws a schedule for `start`. Throws ScheduleBroke.
+auto random_schedule(const Nest& start, CounterRandom random, const ScheduleOptions& options = {}) -> ScheduledNest;
 
 /// Applies the steps that are accepted, in order; the schedule keeps those. Throws ScheduleBroke.
 auto replay(const Nest& start, const Schedule& schedule) -> ScheduledNest;

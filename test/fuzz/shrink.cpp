@@ -68,7 +68,7 @@ class Shrinker {
     return v.outcome == Outcome::failed && v.kind == kind_;
   }
   auto take(Case c) -> bool {
-    if (!fails(c)) return false;
+    if (!c.pipeline || !fails(c)) return false;
     best_ = std::move(c);
     return true;
   }
