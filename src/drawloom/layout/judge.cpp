@@ -8,6 +8,8 @@ namespace {
 
 auto phase_lanes(int64_t width) -> int64_t { return kBanks * kBankBytes / std::max(width, kBankBytes); }
 
+constexpr uint32_t kLineBits = kBanks * kBankBytes - 1;
+
 auto digit_values(const std::vector<TileDigit>& digits, const std::vector<Dim>& dims, const Point& point)
     -> std::vector<int64_t> {
   std::vector<int64_t> out;
@@ -100,15 +102,18 @@ auto Judge::add(const SharedTile& tile, const SharedAccess& access, const Layout
   if (!coords.ok()) return failed(coords.why());
   const auto points = arrange(*coords, {"lane"}, {});
 
-  Access out = {access.width, 0, {}, true, {}, phase_lanes(access.width)};
+  Access out = {access.width, {}, true, {}, {}};
   const int64_t lanes = points.from()[0].count(), count = point_count(points.from());
-  out.lanes = std::min(lanes, out.lanes);
-  out.phases = count / out.lanes;
+  for (int64_t first = 0; first < count; first += lanes) {
+    for (int64_t lane = 0; lane < lanes; lane += phase_lanes(access.width)) {
+      out.phases.push_back(std::min(phase_lanes(access.width), lanes - lane));
+    }
+  }
   for (int64_t n = 0; n < count; ++n) {
     const auto values = digit_values(digits_, points.to(), points.apply(nth_point(points.from(), n)).value());
     out.values.insert(out.values.end(), values.begin(), values.end());
   }
-  for (int64_t lane = 1; lane < out.lanes; lane *= 2) {
+  for (int64_t lane = 1; lane < out.phases[0]; lane *= 2) {
     BitVector moved = 0;
     for (size_t t = 0; t < digits_.size(); ++t) {
       if (out.values[static_cast<size_t>(lane) * digits_.size() + t] == 0) continue;
@@ -117,13 +122,13 @@ auto Judge::add(const SharedTile& tile, const SharedAccess& access, const Layout
     }
     out.lane_bits.push_back(moved);
   }
-  out.linear = out.linear && std::has_single_bit(static_cast<uint64_t>(out.lanes));
+  out.linear = out.linear && std::has_single_bit(static_cast<uint64_t>(lanes));
   linear_ = linear_ && out.linear;
   accesses_.push_back(std::move(out));
   return std::nullopt;
 }
 
-auto Judge::by_rank(const Access& access, const Candidate& candidate) const -> std::optional<int64_t> {
+auto Judge::ranks(const Access& access, const Candidate& candidate, uint32_t closed) const -> std::optional<Ranks> {
   if (!access.linear) return std::nullopt;
   BitVector full[8], bank[8];
   const auto keep = ~static_cast<BitVector>(std::max(access.width, kBankBytes) - 1);
@@ -136,8 +141,9 @@ auto Judge::by_rank(const Access& access, const Candidate& candidate) const -> s
       address ^= static_cast<BitVector>(candidate.stride[t]) ^ candidate.xored[t];
     }
     full[k] = address & keep;
-    bank[k] = full[k] & (kBanks * kBankBytes - 1);
+    bank[k] = full[k] & closed;
   }
+  // In place: this is the inner loop of the search.
   const auto rank_of = [n](BitVector* v) {
     int out = 0;
     for (size_t k = 0; k < n; ++k) {
@@ -150,18 +156,25 @@ auto Judge::by_rank(const Access& access, const Candidate& candidate) const -> s
     }
     return out;
   };
-  const int lost = rank_of(full) - rank_of(bank);
-  return access.phases * ((int64_t{1} << lost) - 1);
+  return Ranks{rank_of(full), rank_of(bank)};
+}
+
+auto Judge::may_be_free(const Candidate& candidate, uint32_t open) const -> bool {
+  for (const auto& access : accesses_) {
+    const auto found = ranks(access, candidate, kLineBits & ~open);
+    if (found && found->bank + std::popcount(open) < found->address) return false;
+  }
+  return true;
 }
 
 auto Judge::by_count(const Access& access, const Candidate& candidate) const -> int64_t {
   const size_t n = digits_.size();
   int64_t excess = 0;
   std::vector<int64_t> words;
-  for (int64_t phase = 0; phase < access.phases; ++phase) {
+  const int64_t* values = access.values.data();
+  for (const int64_t lanes : access.phases) {
     words.clear();
-    for (int64_t lane = 0; lane < access.lanes; ++lane) {
-      const int64_t* values = access.values.data() + static_cast<size_t>(phase * access.lanes + lane) * n;
+    for (int64_t lane = 0; lane < lanes; ++lane, values += n) {
       int64_t address = 0, mask = 0;
       for (size_t t = 0; t < n; ++t) {
         address += values[t] * candidate.stride[t];
@@ -175,11 +188,14 @@ auto Judge::by_count(const Access& access, const Candidate& candidate) const -> 
   return excess;
 }
 
-auto Judge::excess(const Candidate& candidate) const -> int64_t {
+auto Judge::excess(const Candidate& candidate, int64_t limit) const -> int64_t {
   int64_t out = 0;
   for (const auto& access : accesses_) {
-    const auto ranked = by_rank(access, candidate);
-    out += ranked ? *ranked : by_count(access, candidate);
+    if (out > limit) break;
+    const auto found = ranks(access, candidate, kLineBits);
+    const auto lost = found ? found->address - found->bank : 0;
+    out +=
+        found ? static_cast<int64_t>(access.phases.size()) * ((int64_t{1} << lost) - 1) : by_count(access, candidate);
   }
   return out;
 }

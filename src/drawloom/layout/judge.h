@@ -31,23 +31,31 @@ class Judge {
   static auto make(const SharedTile& tile, const std::vector<SharedAccess>& accesses, const std::vector<int>& low)
       -> Maybe<Judge>;
   auto digits() const -> const std::vector<TileDigit>& { return digits_; }
-  /// Wavefronts beyond one a phase, over all accesses.
-  auto excess(const Candidate& candidate) const -> int64_t;
+  /// Wavefronts beyond one a phase, over all accesses; counting stops where the sum passes `limit`.
+  auto excess(const Candidate& candidate, int64_t limit = INT64_MAX) const -> int64_t;
+  /// Whether no access is lost yet, when the bank bits `open` may still be anything: ranks grow by one a bit at most.
+  /// Linear accesses and power-of-two strides only.
+  auto may_be_free(const Candidate& candidate, uint32_t open) const -> bool;
   /// Whether ranks decide for layouts with power-of-two strides.
   auto is_linear() const -> bool { return linear_; }
 
  private:
   struct Access {
-    int64_t width, phases;
+    int64_t width;
     /// Per lane bit of a phase the tile bits it moves; used where `linear`.
     std::vector<BitVector> lane_bits;
-    bool linear;
-    /// Digit values of each lane's address, phase by phase; all digits of a lane together.
+    bool linear = true;
+    /// Digit values of each lane's address; all digits of a lane together, lanes of a phase one after the other.
     std::vector<int64_t> values;
-    int64_t lanes;
+    /// Lanes of each phase.
+    std::vector<int64_t> phases;
+  };
+  struct Ranks {
+    int address, bank;
   };
   auto add(const SharedTile& tile, const SharedAccess& access, const Layout& base) -> std::optional<Refusal>;
-  auto by_rank(const Access& access, const Candidate& candidate) const -> std::optional<int64_t>;
+  /// Nothing when the access or the strides are not linear. `closed`: the bank bits that count.
+  auto ranks(const Access& access, const Candidate& candidate, uint32_t closed) const -> std::optional<Ranks>;
   auto by_count(const Access& access, const Candidate& candidate) const -> int64_t;
 
   std::vector<TileDigit> digits_;

@@ -2,9 +2,11 @@
 //
 // For a fixed order a layout of the XOR family is a set of terms (byte bit of the line) ^= (tile bit above the line).
 // Sets are tried by size, so the first one without a conflict is a simplest one. Small families (a line of 8 chunks of
-// 16 bytes over 7 bits: 2^21) are exhausted; the large ones (32 words: 2^35) up to a number of layouts.
+// 16 bytes over 7 bits: 2^21) are exhausted; of the large ones (32 words: 2^35) the small sets are tried, then all by
+// backtracking over the bits of the line.
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "drawloom/layout/judge.h"
 
@@ -28,48 +30,91 @@ class XorSearch {
     const auto& digits = judge.digits();
     for (size_t t = 0; t < digits.size(); ++t) {
       bytes_ = std::max(bytes_, candidate_.stride[t] * digits[t].extent);
-      if (digits[t].extent != 2 || candidate_.stride[t] < kLine) continue;
-      if (candidate_.stride[t] % kLine != 0) continue;  // an odd digit inside the line: no XOR
-      for (int64_t bit = std::max(max_width, kBankBytes); bit < kLine; bit *= 2) {
-        if (std::count(candidate_.stride.begin(), candidate_.stride.end(), bit) > 0) terms_.push_back({t, bit});
-      }
+      // An odd digit inside the line leaves no bits above it: no XOR.
+      if (digits[t].extent == 2 && candidate_.stride[t] % kLine == 0) sources_.push_back(t);
+    }
+    for (int64_t bit = std::max(max_width, kBankBytes); bit < kLine; bit *= 2) {
+      const bool is_digit = std::count(candidate_.stride.begin(), candidate_.stride.end(), bit) > 0;
+      if (is_digit) targets_.push_back(static_cast<uint32_t>(bit));
+    }
+    for (const size_t t : sources_) {
+      for (const uint32_t bit : targets_) terms_.push_back({t, bit});
     }
   }
 
   /// Sets of up to `most_terms`; `name` says what order this is.
   void run(size_t most_terms, const std::string& name) {
     name_ = name;
+    double sets = 1;  // of this size
+    bool is_solved = false;
     for (size_t size = 0; size <= std::min(most_terms, terms_.size()); ++size) {
+      if (sets > kManySets && !is_solved) is_solved = true, solve();
       choose(0, size);
+      sets = sets * static_cast<double>(terms_.size() - size) / static_cast<double>(size + 1);
       if (search_.is_done()) return;
     }
     if (left_ <= 0 || most_terms < terms_.size()) search_.is_exhaustive = false;
   }
 
  private:
+  /// Sets of up to that many are tried one by one before backtracking gets its turn.
+  static constexpr double kManySets = 1 << 17;
+
+  /// Looks for a layout without conflicts among all sets of terms, dense ones too: one bit of the line after the other
+  /// gets its set of tile bits, and a choice after which some rank cannot become full any more is left at once.
+  void solve() {
+    if (!judge_.is_linear() || sources_.size() > kMostSources) return;
+    const int64_t before = std::exchange(left_, kMostNodes);
+    solve_from(0);
+    left_ = before;
+  }
+
   struct Term {
     size_t digit;
-    int64_t bit;
+    uint32_t bit;
   };
+  static constexpr size_t kMostSources = 12;
+  static constexpr int64_t kMostNodes = int64_t{1} << 20;
 
   void choose(size_t first, size_t more) {
     if (search_.is_done() || left_ <= 0) return;
     if (more == 0) return judge_now();
-    for (size_t k = first; k + more <= terms_.size(); ++k) {
-      auto& mask = candidate_.xored[terms_[k].digit];
-      mask ^= static_cast<uint32_t>(terms_[k].bit);
-      chosen_.push_back(k);
+    for (size_t k = first; k + more <= terms_.size() && !search_.is_done(); ++k) {
+      candidate_.xored[terms_[k].digit] ^= terms_[k].bit;
       choose(k + 1, more - 1);
-      chosen_.pop_back();
-      mask ^= static_cast<uint32_t>(terms_[k].bit);
-      if (search_.is_done()) return;
+      candidate_.xored[terms_[k].digit] ^= terms_[k].bit;
     }
+  }
+
+  void solve_from(size_t k) {
+    if (k == targets_.size()) return judge_now();
+    uint32_t open = 0;
+    for (size_t later = k + 1; later < targets_.size(); ++later) open |= targets_[later];
+    for (const uint32_t set : sets_by_size(sources_.size())) {
+      if (search_.is_done() || --left_ <= 0) return;
+      flip(set, targets_[k]);
+      if (judge_.may_be_free(candidate_, open)) solve_from(k + 1);
+      flip(set, targets_[k]);
+    }
+  }
+
+  void flip(uint32_t set, uint32_t bit) {
+    for (; set != 0; set &= set - 1) candidate_.xored[sources_[static_cast<size_t>(std::countr_zero(set))]] ^= bit;
+  }
+
+  static auto sets_by_size(size_t bits) -> std::vector<uint32_t> {
+    std::vector<uint32_t> out(size_t{1} << bits);
+    for (size_t set = 0; set < out.size(); ++set) out[set] = static_cast<uint32_t>(set);
+    std::stable_sort(out.begin(), out.end(),
+                     [](uint32_t a, uint32_t b) { return std::popcount(a) < std::popcount(b); });
+    return out;
   }
 
   void judge_now() {
     --left_;
-    const int64_t excess = judge_.excess(candidate_);
-    const auto complexity = static_cast<int64_t>(chosen_.size()) + (name_.empty() ? 0 : 100);
+    const int64_t excess = judge_.excess(candidate_, search_.best ? search_.best->excess : INT64_MAX);
+    int64_t complexity = name_.empty() ? 0 : 100;
+    for (const uint32_t mask : candidate_.xored) complexity += std::popcount(mask);
     if (search_.would_take(excess, bytes_, complexity)) {
       search_.best = Found{candidate_, excess, bytes_, complexity, words(), {}};
     }
@@ -78,9 +123,11 @@ class XorSearch {
   auto words() const -> std::string {
     std::vector<std::string> parts;
     if (!name_.empty()) parts.push_back(name_);
-    for (const size_t k : chosen_) {
-      parts.push_back(str("byte{}^={}", std::countr_zero(static_cast<uint64_t>(terms_[k].bit)),
-                          digit_name(judge_.digits(), terms_[k].digit)));
+    for (const uint32_t bit : targets_) {
+      for (const size_t t : sources_) {
+        if ((candidate_.xored[t] & bit) == 0) continue;
+        parts.push_back(str("byte{}^={}", std::countr_zero(bit), digit_name(judge_.digits(), t)));
+      }
     }
     return parts.empty() ? "one digit after the other" : join(parts, " ");
   }
@@ -89,8 +136,9 @@ class XorSearch {
   Candidate candidate_;
   Search& search_;
   int64_t left_, bytes_ = 0;
+  std::vector<size_t> sources_;
+  std::vector<uint32_t> targets_;
   std::vector<Term> terms_;
-  std::vector<size_t> chosen_;
   std::string name_;
 };
 

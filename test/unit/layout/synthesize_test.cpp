@@ -358,6 +358,60 @@ TEST_CASE("the least of a small family is what brute force over the whole family
   CHECK(conflicting > 5);
 }
 
+TEST_CASE("a layout without conflicts is found where one was planted, however many terms it has") {
+  // 32 x 32 f32, 4-byte accesses. A random XOR of the five row bits into the five bank bits, some 12 terms; then 40
+  // accesses whose lanes it sends to 32 different banks: hardly any other XOR does.
+  CounterRandom random(12);
+  for (int k = 0; k < 4; ++k) {
+    std::vector<int64_t> planted;  // per row bit the bank bits it flips
+    for (int bit = 0; bit < 5; ++bit) planted.push_back(random.uniform(0, 31));
+    const auto bank = [&](int64_t row, int64_t col) {
+      for (int bit = 0; bit < 5; ++bit) col ^= (row >> bit & 1) * planted[static_cast<size_t>(bit)];
+      return col;
+    };
+    std::vector<SharedAccess> accesses;
+    while (accesses.size() < 40) {
+      std::vector<std::pair<int64_t, int64_t>> moved;  // per lane bit what it adds to row and col
+      for (int bit = 0; bit < 5; ++bit) moved.push_back({random.uniform(0, 31), random.uniform(0, 31)});
+      std::vector<bool> hit(32);
+      for (int64_t lane = 0; lane < 32; ++lane) {
+        int64_t row = 0, col = 0;
+        for (int bit = 0; bit < 5; ++bit) {
+          if (lane >> bit & 1)
+            row ^= moved[static_cast<size_t>(bit)].first, col ^= moved[static_cast<size_t>(bit)].second;
+        }
+        hit[static_cast<size_t>(bank(row, col))] = true;
+      }
+      if (std::count(hit.begin(), hit.end(), true) != 32) continue;
+      LayoutBuilder builder;
+      builder.to("col").to("row");
+      for (const auto& [row, col] : moved) {
+        std::vector<LayoutBuilder::Target> targets;
+        for (int64_t bit = 1; bit < 32; bit *= 2) {
+          if (row & bit) targets.push_back({"row", bit});
+          if (col & bit) targets.push_back({"col", bit});
+        }
+        builder.map("lane", 2, targets);
+      }
+      accesses.push_back({"a", builder.build(), 4});
+    }
+    const Seconds clock;
+    const auto found = synthesize({{{"col", 32}, {"row", 32}}, 4}, accesses, {}).value();
+    INFO(found.text());
+    CHECK(found.is_free());
+    CHECK(clock.passed() < 5);
+  }
+}
+
+TEST_CASE("fewer lanes than a warp, and numbers of lanes that are no power of two") {
+  // 24 lanes of 8 bytes: a phase of 16 and one of 8.
+  const auto some = LayoutBuilder().map("register", 2, {{"x", 1}}).map("lane", 24, {{"y", 1}}).build();
+  const auto found = synthesize({{{"x", 32}, {"y", 24}}, 4}, {{"some", some, 8}}, {}).value();
+  INFO(found.text());
+  CHECK(found.is_free());
+  CHECK(found.reports[0].second.phases == 2);
+}
+
 TEST_CASE("requests that no layout fulfils are refused with the reason") {
   const auto along = LayoutBuilder().map("register", 4, {{"y", 1}}).map("lane", 16, {{"y", 4}}).build();
   const auto across = LayoutBuilder().map("register", 4, {{"x", 1}}).map("lane", 16, {{"x", 4}}).build();
