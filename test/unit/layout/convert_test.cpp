@@ -299,6 +299,29 @@ TEST_CASE("replicas are used, and made") {
   CHECK(converted(spread, once).kind == ConversionKind::nothing);
 }
 
+TEST_CASE("shuffles that no linear plan does still get every element home") {
+  // Eight lanes hold 32 rows in four registers each; 32 lanes want one each: a lane serves four, so four rounds.
+  const auto eight = LayoutBuilder().to("row").map("lane", 8, {{"row", 1}}).map("register", 4, {{"row", 8}}).build();
+  const auto all = LayoutBuilder().to("row").map("lane", 32, {{"row", 1}}).build();
+  const auto spread = converted(eight, all);
+  CHECK(spread.kind == ConversionKind::shuffle);
+  CHECK(spread.rounds.size() == 4);
+  // 22 columns as 2 * 11 and as 11 * 2, and the lanes in another order: no bits to solve for.
+  const auto source =
+      product(LayoutBuilder().map("lane", 32, {{"row", 1}}).build(),
+              LayoutBuilder().map("register", 2, {{"col", 11}}).map("register", 11, {{"col", 1}}).build());
+  const auto destination = product(LayoutBuilder().map("lane", 2, {{"row", 16}}).map("lane", 16, {{"row", 1}}).build(),
+                                   LayoutBuilder().map("register", 22, {{"col", 1}}).build());
+  const auto turned = converted(*source, *destination);
+  CHECK(turned.kind == ConversionKind::shuffle);
+  CHECK(turned.rounds.size() == 22);
+  for (const auto& round : turned.rounds) CHECK(round.is_uniform());
+  // A quarter of the warp in use on both sides.
+  const auto back = LayoutBuilder().to("row").map("register", 2, {{"row", 1}}).map("lane", 8, {{"row", 2}}).build();
+  const auto forth = LayoutBuilder().to("row").map("lane", 8, {{"row", 1}}).map("register", 2, {{"row", 8}}).build();
+  CHECK(converted(back, forth).kind == ConversionKind::shuffle);
+}
+
 TEST_CASE("random register layouts: the least kind is found and every plan moves every element") {
   CounterRandom random(21);
   std::map<ConversionKind, int> kinds;
