@@ -232,13 +232,13 @@ class Maker {
   auto stage_value(Type t) -> Expr {
     Expr out;
     for (size_t p = 0; p < producers_.size(); ++p) {
-      const int64_t taps = r_.chance(35) ? 1 : r_.uniform(2, 4);
+      const int64_t taps = r_.chance(45) ? 1 : r_.uniform(2, 3);
       for (int64_t k = 0; k < taps; ++k) {
         const Expr tap = convert(t, read(p));
         out = out ? combine(t, out, tap) : tap;
       }
     }
-    if (!out || r_.chance(40)) {
+    if (!out || r_.chance(25)) {
       const Expr more = value(t, 2);
       out = out ? combine(t, out, more) : more;
     }

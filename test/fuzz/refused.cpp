@@ -16,7 +16,7 @@
 namespace drawloom::fuzz {
 namespace {
 
-constexpr int kSizes = 4;          ///< sizes tried for one step
+constexpr int kSizes = 3;          ///< sizes tried for one step
 constexpr size_t kPerCase = 2;     ///< steps taken from one random schedule
 constexpr uint64_t kPerKind = 40;  ///< steps taken of one diagnostic
 
@@ -133,12 +133,20 @@ class Collection {
       auto& t = tallies_[step.kind];
       if (t.wrong + t.strict >= kPerKind || is_filled(step)) continue;
       const auto j = judge_.judge(c, step);
+      if (options_.print_case) tell(seed, step, j);
       if (j.what == Judgement::unusable) continue;
       ++taken, ++judged_;
       ++(j.what == Judgement::wrong ? t.wrong : t.strict);
       ++t.how[j.how];
       if (j.what == Judgement::strict && t.example.empty()) t.example = str("{} after {} steps, case {}", drawloom::print(step.line.step), step.before.steps.size(), seed);
     }
+  }
+
+  static void tell(uint64_t seed, const RefusedStep& step, const Judgement& j) {
+    static const char* const kWords[] = {"wrong", "over-strict", "unusable"};
+    std::printf("%llu `%s` %s: %s %s\n", static_cast<unsigned long long>(seed), drawloom::print(step.line.step).c_str(),
+                std::string(diag_name(step.kind)).c_str(), kWords[j.what], j.how.c_str());
+    std::fflush(stdout);
   }
 
   /// tail=filled has no meaning before there is staging to fill.

@@ -238,11 +238,7 @@ class BoxQuery {
                                                       : region_of_dim(facts, f, dim.var, store_inside);
       const auto moving = below(around, outer_);
       if (all_own_inside) {
-        const auto sites = below({around.begin(), around.begin() + static_cast<std::ptrdiff_t>(first_own)}, outer_);
-        const WarmLoop warm{facts.compute_site, facts.warm_iterations};
-        const FormRange need = over_loops(nest_, {r.lo, r.hi}, sites, warm, cache_, Tails::clamp);
-        const FormRange free = over_loops(nest_, {r.lo, r.free_hi}, sites, warm, cache_, Tails::ignore);
-        r.lo = need.lo, r.hi = need.hi, r.free_hi = free.hi;
+        range_over(moving, {facts.compute_site, facts.warm_iterations}, r);
       } else {
         fix_outer_loops(leaf, d, moving, r);
       }
@@ -253,6 +249,13 @@ class BoxQuery {
   }
 
  private:
+  /// The stage's own loops move its region only where it is a recurrence.
+  void range_over(const std::vector<const LoopNode*>& moving, const WarmLoop& warm, RegionDim& r) {
+    const FormRange need = over_loops(nest_, {r.lo, r.hi}, moving, warm, cache_, Tails::clamp);
+    const FormRange free = over_loops(nest_, {r.lo, r.free_hi}, moving, warm, cache_, Tails::ignore);
+    r.lo = need.lo, r.hi = need.hi, r.free_hi = free.hi;
+  }
+
   /// Some loops of the stage stand still: base + rel over the moving ones, clamped by the stage's clips.
   void fix_outer_loops(const StageLeaf& leaf, size_t d, const std::vector<const LoopNode*>& moving, RegionDim& r) {
     const Form rel = leaf.dims[d].rel;
@@ -263,8 +266,10 @@ class BoxQuery {
       }
       return false;
     }();
+    const Form first = r.lo;
+    range_over(moving, {}, r);
     if (!any_fixed) return;
-    const Form value = resolve(nest_, rel, cache_) + r.lo;
+    const Form value = resolve(nest_, rel, cache_) + first;
     const FormRange free = over_loops(nest_, {value, value}, moving, {}, cache_, Tails::ignore);
     r = {free.lo, has_clip(leaf, d) && !DRAWLOOM_FAULT(clamp_dropped_in_need) ? min(free.hi, r.hi) : free.hi, free.hi, Form(0)};
   }
