@@ -107,6 +107,9 @@ auto shared_passage(const Layout& source, const Layout& destination, int64_t ele
     bytes *= tile.extents.back().second;
   }
   if (bytes > rules.max_bytes) return Refusal{str("the tile has {} bytes, more than {}", bytes, rules.max_bytes)};
+  // Up to 25 searches: each a short one.
+  auto short_search = rules;
+  short_search.most_layouts = std::min<int64_t>(rules.most_layouts, 1 << 16);
   std::optional<SharedPassage> best;
   std::string why;
   const auto cost = [](const SharedLayout& s) { return cost_of(s.reports[0].second) + cost_of(s.reports[1].second); };
@@ -114,7 +117,7 @@ auto shared_passage(const Layout& source, const Layout& destination, int64_t ele
     for (int64_t load = 16; load >= element_bytes; load /= 2) {
       const int64_t least = least_cost(source, element_bytes, store) + least_cost(destination, element_bytes, load);
       if (best && cost(best->tile) <= least) continue;
-      auto found = synthesize(tile, {{"store", source, store}, {"load", destination, load}}, rules);
+      auto found = synthesize(tile, {{"store", source, store}, {"load", destination, load}}, short_search);
       if (!found.ok()) {
         why = found.why();
         continue;

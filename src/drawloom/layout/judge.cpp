@@ -167,12 +167,13 @@ auto Judge::may_be_free(const Candidate& candidate, uint32_t open) const -> bool
   return true;
 }
 
-auto Judge::by_count(const Access& access, const Candidate& candidate) const -> int64_t {
+auto Judge::by_count(const Access& access, const Candidate& candidate, int64_t limit) const -> int64_t {
   const size_t n = digits_.size();
   int64_t excess = 0;
   std::vector<int64_t> words;
   const int64_t* values = access.values.data();
   for (const int64_t lanes : access.phases) {
+    if (excess > limit) break;
     words.clear();
     for (int64_t lane = 0; lane < lanes; ++lane, values += n) {
       int64_t address = 0, mask = 0;
@@ -192,10 +193,12 @@ auto Judge::excess(const Candidate& candidate, int64_t limit) const -> int64_t {
   int64_t out = 0;
   for (const auto& access : accesses_) {
     if (out > limit) break;
-    const auto found = ranks(access, candidate, kLineBits);
-    const auto lost = found ? found->address - found->bank : 0;
-    out +=
-        found ? static_cast<int64_t>(access.phases.size()) * ((int64_t{1} << lost) - 1) : by_count(access, candidate);
+    if (const auto found = ranks(access, candidate, kLineBits)) {
+      const int64_t degree = int64_t{1} << (found->address - found->bank);
+      out += static_cast<int64_t>(access.phases.size()) * (degree - 1);
+    } else {
+      out += by_count(access, candidate, limit - out);
+    }
   }
   return out;
 }

@@ -56,7 +56,7 @@ class Judge {
   auto add(const SharedTile& tile, const SharedAccess& access, const Layout& base) -> std::optional<Refusal>;
   /// Nothing when the access or the strides are not linear. `closed`: the bank bits that count.
   auto ranks(const Access& access, const Candidate& candidate, uint32_t closed) const -> std::optional<Ranks>;
-  auto by_count(const Access& access, const Candidate& candidate) const -> int64_t;
+  auto by_count(const Access& access, const Candidate& candidate, int64_t limit) const -> int64_t;
 
   std::vector<TileDigit> digits_;
   std::vector<Access> accesses_;

@@ -157,11 +157,18 @@ class LayoutParser {
     return positive("a stride");
   }
 
-  auto positive(std::string_view what) -> Result<int64_t> {
+  auto positive(std::string_view what, int64_t most = kMost) -> Result<int64_t> {
     const auto loc = cursor_.loc();
     DRAWLOOM_TRY(const auto value, cursor_.expect_integer(what));
     if (value < 1) return Diag(DiagKind::parse_number, loc, value, "positive number");
+    if (value > most) return Diag(DiagKind::parse_number, loc, value, str("number of at most {}", most));
     return value;
+  }
+
+  /// Extents and strides stay far below overflow.
+  static constexpr int64_t kMost = int64_t{1} << 40;
+  auto too_large(int64_t stride) const -> Diag {
+    return Diag(DiagKind::parse_number, cursor_.loc(), stride, str("stride of at most {}", kMost));
   }
 
   /// `0`, `0:11`, `1` (no digit), `row3`, `row3^col0`, `row3-5`, each with an optional `*stride`.
@@ -174,7 +181,7 @@ class LayoutParser {
     } while (cursor_.accept("^"));
     auto last = entry.moves[0].index;
     if (entry.moves.size() == 1 && cursor_.accept("-")) {
-      DRAWLOOM_TRY(last, positive("the number of a digit"));
+      DRAWLOOM_TRY(last, positive("the number of a digit", 63));
     }
     DRAWLOOM_TRY(entry.stride, stride());
     entries_.push_back(entry);
@@ -231,13 +238,12 @@ class LayoutParser {
     DRAWLOOM_TRY(const auto extent, positive("an extent"));
     int64_t count = 1;
     if (extent == 2 && cursor_.accept("^")) {
-      const auto loc = cursor_.loc();
-      DRAWLOOM_TRY(count, positive("a number of bits"));
-      if (count > 64) return Diag(DiagKind::parse_number, loc, count, "number of bits");
+      DRAWLOOM_TRY(count, positive("a number of bits", 63));
     }
     DRAWLOOM_TRY(const auto given, stride());
     if (given > 0) next = given;
     for (int64_t k = 0; k < count && extent > 1; ++k, next *= extent) {
+      if (next > kMost / extent) return too_large(next);
       draft_.add_to({dim, extent, next});
     }
     return Done{};
@@ -255,6 +261,7 @@ class LayoutParser {
       }
       auto& at = next[static_cast<size_t>(entry.dim)];
       if (entry.stride > 0) at = entry.stride;
+      if (at > kMost / extent) return too_large(at);
       draft_.add_from({entry.dim, extent, at}, std::move(moves));
       at *= extent;
     }

@@ -111,6 +111,11 @@ TEST_CASE("text with mistakes is refused where the mistake is") {
   CHECK(message("(a: x) -> (x: 2)") ==
         "l:1:5: error: expected an output digit like `row3`, found `x` [parse_unexpected]");
   CHECK(message("(a: x0) -> (x: 0)") == "l:1:16: error: `0` is not a positive number [parse_number]");
+  CHECK(message("(a: x0-99999999999) -> (x: 2)").find("`99999999999` is not a number of at most 63") !=
+        std::string::npos);
+  CHECK(message("(a: x0) -> (x: 9999999999999)").find("is not a number of at most") != std::string::npos);
+  CHECK(message("(a: x0) -> (x: 2^63)").find("is not a stride of at most") != std::string::npos);
+  CHECK(message("(a: 0:1000000007 0:1000000007) -> (x: 1)").find("is not a stride of at most") != std::string::npos);
   CHECK(parse_layout("(a: x0-1) -> (x: 2^2 2*3)", "l").diag().message().find("overlaps") != std::string::npos);
 }
 
