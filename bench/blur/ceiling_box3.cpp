@@ -37,7 +37,10 @@ auto row_sum(const uint16_t* p) -> V { return third(add(add(load(p), load(p + 1)
 
 template <bool NT>
 void put(uint16_t* p, V v) {
-  if constexpr (NT) stream(p, v); else store(p, v);
+  if constexpr (NT)
+    stream(p, v);
+  else
+    store(p, v);
 }
 
 /// R output rows at once from R + 2 row sums in registers, U vectors of x next to each other, strips of STRIP rows.
@@ -71,7 +74,8 @@ void in_lines(const Picture& in, const Picture& out) {
         for (int r = y == y0 ? y : y + 2; r <= y + 2; ++r)
           for (int x = 0; x < n; x += kLanes) store(&line[r % 4][x], row_sum(in.at(x0 + x, r)));
         for (int x = 0; x < n; x += kLanes)
-          put<NT>(out.at(x0 + x, y), third(add(add(load(&line[y % 4][x]), load(&line[(y + 1) % 4][x])), load(&line[(y + 2) % 4][x]))));
+          put<NT>(out.at(x0 + x, y),
+                  third(add(add(load(&line[y % 4][x]), load(&line[(y + 1) % 4][x])), load(&line[(y + 2) % 4][x]))));
       }
     }
     _mm_sfence();

@@ -1,6 +1,7 @@
 #include "drawloom/lower/emit_nest.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "drawloom/lower/emit_scope.h"
 #include "drawloom/nest/region_box.h"
@@ -11,7 +12,8 @@
 //   realisation  its bases and extents as lets, then its stages, under `when`
 //   loop         a For; clips tied to it shorten it, or stand as an If inside it where it is a vector or unrolled loop
 // A clip is tied to the innermost of its loops. The next loop outwards is parted where the clip stops holding for all
-// inner iterations: the first part is the steady state and has no test.
+// inner iterations: the first part is the steady state and has no test. In the other part unrolled loops stay loops, with
+// a shorter trip count instead of tests: it runs seldom, and its copies would be most of the code.
 
 namespace drawloom {
 namespace {
@@ -116,13 +118,15 @@ class Emitter {
     for (const auto& t : f.def->types) bytes += t.bytes();
     MemoryKind memory = s.memory;
     if (!s.memory_decided && elements && *elements * bytes <= kStackBytes) memory = MemoryKind::Stack;
-    if (plain_ && memory == MemoryKind::Register) memory = MemoryKind::Stack;
+    if ((plain_ || rolled_) && memory == MemoryKind::Register) memory = MemoryKind::Stack;
     for (size_t c = 0; c < f.def->types.size(); ++c) {
       const auto name = f.def->types.size() > 1 ? str("{}.{}", f.name(), c) : f.name();
       here.buffers.push_back(make_buffer(name, f.def->types[c], f.def->rank(), memory, s.loc));
     }
     scope.storage[s.what.func] = here;
+    registers_around_ += memory == MemoryKind::Register;
     Stmt body = list(node, i + 1, site, scope, only_warm);
+    registers_around_ -= memory == MemoryKind::Register;
     for (auto it = here.buffers.rbegin(); it != here.buffers.rend(); ++it) body = allocate(*it, extents, body, s.loc);
     return body;
   }
@@ -192,8 +196,35 @@ class Emitter {
   // ---- loops
 
   auto how(const LoopNode& loop) const -> ForKind {
-    const bool flat = plain_ && (loop.how == ForKind::Vectorized || loop.how == ForKind::Unrolled);
+    const bool flat = plain_ ? loop.how == ForKind::Vectorized || loop.how == ForKind::Unrolled
+                             : rolled_ && loop.how == ForKind::Unrolled;
     return flat ? ForKind::Serial : loop.how;
+  }
+
+  /// Whether unrolled loops below `node` may stay loops, with what they keep in registers on the stack: not where it lives
+  /// through a serial loop (the accumulators of a product), which would then load and store it in each iteration.
+  static auto may_stay_rolled(const TreeNode& node) -> bool {
+    bool registers = false;
+    for (const auto& child : node.children) {
+      if (const auto* s = child->as<StoreNode>()) registers |= s->memory == MemoryKind::Register;
+      if ((registers && has_serial_loop(*child)) || !may_stay_rolled(*child)) return false;
+    }
+    return true;
+  }
+
+  static auto has_serial_loop(const TreeNode& node) -> bool {
+    const auto* loop = node.as<LoopNode>();
+    if (loop && loop->how == ForKind::Serial) return true;
+    return std::any_of(node.children.begin(), node.children.end(), [](const TreeRef& c) { return has_serial_loop(*c); });
+  }
+
+  /// What `emit` makes for the part of a loop that is not the steady state.
+  template <typename F>
+  auto unsteady(const TreeNode& node, F&& emit) -> Stmt {
+    const bool outer = std::exchange(rolled_, rolled_ || (registers_around_ == 0 && may_stay_rolled(node)));
+    const Stmt out = emit();
+    rolled_ = outer;
+    return out;
   }
 
   struct Parting {
@@ -217,7 +248,7 @@ class Emitter {
     if (how(loop) != ForKind::Serial || warm_iterations(loop) > 0) return run_loop(node, loop, leaf, {Form(0), end, nullptr, &*part}, scope);
     const auto middle = make_symbol(SymbolKind::Let, str("{}.steady", loop.id->name));
     const Stmt first = run_loop(node, loop, leaf, {Form(0), Form(middle), &*part}, scope);
-    const Stmt rest = run_loop(node, loop, leaf, {Form(middle), end}, scope);
+    const Stmt rest = unsteady(node, [&] { return run_loop(node, loop, leaf, {Form(middle), end}, scope); });
     return let_stmt(middle, to_expr(part->steady), make_block({first, rest}));
   }
 
@@ -244,7 +275,8 @@ class Emitter {
     if (range.holds) drop_clip(*range.holds, inside);
     const bool starts_tasks = loop.how == ForKind::Parallel && !inside_parallel_;
     inside_parallel_ |= starts_tasks;
-    Stmt body = list(node, 0, loop.id, inside);
+    const auto all = [&] { return list(node, 0, loop.id, inside); };
+    Stmt body = range.inside ? unsteady(node, all) : all();
     if (range.inside) {
       EmitScope steady = inside;
       drop_clip(*range.inside, steady);
@@ -379,6 +411,8 @@ class Emitter {
   QueryCache& cache_;
   bool plain_;
   bool inside_parallel_ = false;
+  bool rolled_ = false;  ///< unrolled loops stay loops here
+  int registers_around_ = 0;
 };
 
 // ---- checks of the call

@@ -177,9 +177,14 @@ class Widener {
     BufferRef buffer;
     ExprList index = subscripts(l.buffer, l.index, buffer);
     ExprList origin = list(l.origin);
-    if (!together(index)) return load(buffer, index, l.mask ? expr(l.mask) : Expr(), origin, loc);
+    const Expr own = l.mask ? expr(l.mask) : Expr();
+    const Expr around = DRAWLOOM_FAULT(load_mask_dropped) ? Expr() : mask_;
+    // One element for all lanes is read under their masks too: with no lane on, it may not exist.
+    const bool wide = together(index) || around || is_vector(own);
+    if (!wide) return load(buffer, index, own, origin, loc);
+    for (auto& i : index) i = lanes_of(i);
     for (auto& o : origin) o = lanes_of(o);
-    return load(buffer, index, both(l.mask ? lanes_of(expr(l.mask)) : Expr(), DRAWLOOM_FAULT(load_mask_dropped) ? Expr() : mask_), origin, loc);
+    return load(buffer, index, both(own ? lanes_of(own) : Expr(), around), origin, loc);
   }
 
   auto wide_store(const Store& s, const Loc& loc) -> Stmt {

@@ -1,0 +1,21 @@
+# cmake -D generator=PROGRAM -D schedule=FILE -D folder=FOLDER -P same_bytes_test.cmake
+# Two processes make the same files from the same input, byte for byte.
+foreach(run IN ITEMS first second)
+  file(REMOVE_RECURSE "${folder}/${run}")
+  file(MAKE_DIRECTORY "${folder}/${run}")
+  execute_process(COMMAND "${generator}" --schedule "${schedule}" --target x86-64-v3 --emit o,a,h,sched,s,ll,ir,nest
+    -o "${folder}/${run}" COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+file(GLOB names RELATIVE "${folder}/first" "${folder}/first/*")
+list(LENGTH names count)
+if(count LESS 8)
+  message(FATAL_ERROR "only ${count} files were made")
+endif()
+foreach(name IN LISTS names)
+  file(SHA256 "${folder}/first/${name}" first)
+  file(SHA256 "${folder}/second/${name}" second)
+  if(NOT first STREQUAL second)
+    message(FATAL_ERROR "${name} differs")
+  endif()
+endforeach()
+message(STATUS "${count} files are the same")
