@@ -48,6 +48,7 @@ class Judge {
   auto judge(const Case& whole, const RefusedStep& step) -> Judgement {
     Case base = whole;
     base.schedule = step.before;
+    base.schedule.pipeline = whole.pipeline->name;
     base.nest.reset();
     Case forced = base;
     forced.schedule.steps.push_back(step.line);

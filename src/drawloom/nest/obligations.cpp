@@ -15,6 +15,7 @@ class Obligations {
   Obligations(const Nest& nest, const Loc& loc) : nest_(nest), loc_(loc) {}
 
   auto check() -> Status {
+    for (const auto& s : store_nodes(nest_.tree)) DRAWLOOM_REQUIRE(check_encloses_compute(s));  // first: no region makes sense without
     for (const auto& at : stage_leaves(nest_.tree)) {
       DRAWLOOM_REQUIRE(check_reads(at));
       DRAWLOOM_REQUIRE(check_loops(at));
@@ -85,6 +86,19 @@ class Obligations {
           .with_note(loop->loc, str("`{}` needs a constant extent since here", loop_id->name));
     }
     return Done{};
+  }
+
+  /// Storage lives around the place where it is filled. A reorder takes along what stands in the loops.
+  auto check_encloses_compute(const Located& at) -> Status {
+    const auto& store = *at.node->as<StoreNode>();
+    const auto& group = place_of(nest_, store.what).group;
+    const size_t level = at.path.size() - 1;
+    const bool around = level < group.size() && std::equal(group.begin(), group.begin() + level, at.path.begin());
+    if (around && group[level] > at.path.back()) return Done{};
+    return Diag(DiagKind::store_inside_compute, loc_, name(store.what), site_text(nest_, site_of(nest_.tree, at.path)),
+                site_text(nest_, site_of(nest_.tree, group)))
+        .with_note(store.loc, str("{} is stored there since here", name(store.what)))
+        .with_help("store it at a loop that stays outside, or at root");
   }
 
   /// Regions are asked for only where a decision rests on them: most storage is on the heap and not folded by a step.

@@ -186,7 +186,7 @@ auto over_loops(const Nest& nest, const FormRange& range, const std::vector<cons
     const Interval<Form> all{Form(loop.id == warm.loop ? -warm.iterations : 0),
                              tails == Tails::clamp ? last_clipped(nest, loop, last, cache) : last};
     const auto lo = interval_with(out.lo, loop.id, all).lo, hi = interval_with(out.hi, loop.id, all).hi;
-    DRAWLOOM_CHECK(lo && hi, "a region has no bound along {}", loop.id->name);
+    DRAWLOOM_CHECK(lo && hi, "a region has no bound along {}: {} .. {}", loop.id->name, out.lo, out.hi);
     out = {*lo, *hi};
   }
   return out;
@@ -206,8 +206,13 @@ auto below(const std::vector<const LoopNode*>& all, size_t outer) -> std::vector
   return {all.begin() + static_cast<std::ptrdiff_t>(std::min(outer, all.size())), all.end()};
 }
 
+/// A clip on a fused loop bounds both dimensions.
 auto has_clip(const StageLeaf& leaf, size_t dim) -> bool {
-  return std::any_of(leaf.clips.begin(), leaf.clips.end(), [&](const Clip& c) { return c.dim == static_cast<int>(dim); });
+  const auto moves = [&](const SymbolRef& loop) { return uses_symbol(leaf.dims[dim].rel, loop.get()); };
+  return std::any_of(leaf.clips.begin(), leaf.clips.end(), [&](const Clip& c) {
+    const auto loops = symbols_of(c.index);
+    return c.dim == static_cast<int>(dim) || std::any_of(loops.begin(), loops.end(), moves);
+  });
 }
 
 auto region_of_dim(const RealisationFacts& facts, const GraphFunc& f, const SymbolRef& var, bool stored) -> const RegionDim& {
