@@ -173,6 +173,18 @@ auto last_clipped(const Nest& nest, const LoopNode& loop, Form last, QueryCache&
   return last;
 }
 
+/// (k*d - 1) / d is k - 1: the last iteration of a fused loop. The loop runs, so d is at least 1.
+auto without_full_quotients(const Form& f) -> Form {
+  return replace_atoms(f, [](const Atom& a) -> std::optional<Form> {
+    if (a.kind != AtomKind::FloorDiv || a.operands[1].is_constant()) return {};
+    const Form next = a.operands[0] + 1;
+    const auto &multiple = next.terms(), &once = a.operands[1].terms();
+    if (multiple.empty() || multiple[0].factor % once[0].factor != 0) return {};
+    const Form k(multiple[0].factor / once[0].factor);
+    return next == k * a.operands[1] ? std::optional(k - 1) : std::nullopt;
+  });
+}
+
 }  // namespace
 
 auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops, const WarmLoop& warm,
@@ -187,7 +199,7 @@ auto over_loops(const Nest& nest, const FormRange& range, const std::vector<cons
                              tails == Tails::clamp ? last_clipped(nest, loop, last, cache) : last};
     const auto lo = interval_with(out.lo, loop.id, all).lo, hi = interval_with(out.hi, loop.id, all).hi;
     DRAWLOOM_CHECK(lo && hi, "a region has no bound along {}: {} .. {}", loop.id->name, out.lo, out.hi);
-    out = {*lo, *hi};
+    out = {without_full_quotients(*lo), without_full_quotients(*hi)};
   }
   return out;
 }
