@@ -565,6 +565,25 @@ auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache&
   return *region;
 }
 
+/// What holds at the site once its loops are in the iterations that consumers see.
+static auto facts_past_warm_up(const Nest& nest, const Site& site, QueryCache& cache) -> Facts {
+  Facts facts = facts_at(nest, site, cache);
+  for (const auto* l : loops_to(nest, site))
+    if (may_warm_up(nest, l->id)) facts = facts.with(Cond::nonnegative(Form(l->id)));
+  return facts;
+}
+
+/// One iteration needs nothing outside of what all need together. Both are bounds that may be wider than they must be, and each in its
+/// own way, since they come from different sites.
+static void keep_inside(Region& need, const Region& stored, const Facts& facts) {
+  for (size_t d = 0; d < need.dims.size(); ++d) {
+    auto& n = need.dims[d];
+    const auto& all = stored.dims[d];
+    if (!facts.proves_le(all.lo, n.lo)) n.lo = simplified(max(n.lo, all.lo), facts);
+    if (!facts.proves_le(n.hi, all.hi)) n.hi = simplified(min(n.hi, all.hi), facts);
+  }
+}
+
 auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) -> const RealisationFacts& {
   const auto key = std::make_pair(nest.tree, what);
   if (const auto found = cache.realisations.find(key); found != cache.realisations.end()) return found->second->facts;
@@ -575,6 +594,7 @@ auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) 
   facts.store_site = place.store ? site_of(nest.tree, place.store->path) : facts.compute_site;
   facts.need = need_at(nest, what, facts.compute_site, cache);
   facts.stored = facts.store_site == facts.compute_site ? facts.need : need_at(nest, what, facts.store_site, cache);
+  if (facts.store_site != facts.compute_site) keep_inside(facts.need, facts.stored, facts_past_warm_up(nest, facts.compute_site, cache));
   find_slides(nest, what, place, facts, cache);
   if (!nest.func(what).self_accesses[0].empty()) order_region(nest, what, place, facts);
   return cache.realisations.emplace(key, Ref<const RealisationEntry>(entry)).first->second->facts;
