@@ -85,8 +85,8 @@ void Coverage::add(const Coverage& other) {
 }
 
 auto Coverage::text() const -> std::string {
-  std::string out = str("cases {}: {} judged, {} of them failed; {} crashed; discarded: {} ambiguous, {} without bounds, {} refused at the call, {} too long\n",
-                        cases, judged(), failed, crashed, ambiguous, graph_refused, call_refused, over_budget);
+  std::string out = str("cases {}: {} judged, {} of them failed; {} crashed; discarded: {} ambiguous, {} without bounds, {} refused at the call, {} with too much code, {} too long\n",
+                        cases, judged(), failed, crashed, ambiguous, graph_refused, call_refused, too_large, over_budget);
   out += str("runs: {} on the machine, {} native in {} cases\n", machine_runs, native_runs, native);
   const uint64_t n = cases - graph_refused;
   out += str("cases with: three placed Funcs {}, slide {}, fold {}, gradual warm-up {}, vector {}, parallel {}, unrolled {}, odd strides {}, odd min {}\n",

@@ -20,7 +20,7 @@ inline constexpr size_t kDiagKinds = 0
 
 struct Coverage {
   uint64_t cases, passed, failed, crashed;
-  uint64_t ambiguous, graph_refused, call_refused, over_budget;  ///< discarded
+  uint64_t ambiguous, graph_refused, call_refused, too_large, over_budget;  ///< discarded
   uint64_t applied[kStepKinds], refused[kStepKinds];
   uint64_t reasons[kDiagKinds];             ///< refusals by kind
   uint64_t pairs[kStepKinds][kStepKinds];   ///< cases with a step of kind i before one of kind j
@@ -36,7 +36,7 @@ struct Coverage {
   /// What another process counted.
   void add(const Coverage& other);
   /// Cases that went before all judges.
-  auto judged() const -> uint64_t { return cases - crashed - ambiguous - graph_refused - call_refused - over_budget; }
+  auto judged() const -> uint64_t { return cases - crashed - ambiguous - graph_refused - call_refused - too_large - over_budget; }
   /// Several lines.
   auto text() const -> std::string;
 };

@@ -41,6 +41,7 @@ void count(Coverage& c, Outcome o) {
     case Outcome::ambiguous: ++c.ambiguous; return;
     case Outcome::graph_refused: ++c.graph_refused; return;
     case Outcome::call_refused: ++c.call_refused; return;
+    case Outcome::too_large: ++c.too_large; return;
     case Outcome::over_budget: ++c.over_budget; return;
   }
 }

@@ -44,7 +44,7 @@ struct CaseOptions {
   bool every_pass = false;  ///< the machine runs after each pass, not only the first and the last
 };
 
-enum class Outcome : uint8_t { passed, failed, ambiguous, graph_refused, call_refused, over_budget };
+enum class Outcome : uint8_t { passed, failed, ambiguous, graph_refused, call_refused, too_large, over_budget };
 struct Verdict {
   Outcome outcome = Outcome::passed;
   std::string kind;     ///< of a failure: what stays the same while a case is shrunk

@@ -52,7 +52,7 @@ auto lower_all(const Nest& nest, bool check_text, const CaseOptions& options) ->
   lowering.verify = true;
   lowering.after_pass = [&](std::string_view pass, const Program& p) {
     flat |= pass == "flatten_storage";
-    if (node_count(p.body) > kMaxNodes) discard(Outcome::over_budget);
+    if (node_count(p.body) > kMaxNodes) discard(Outcome::too_large);
     if (check_text) check_round_trip(p, pass);
     if (!options.every_pass && out.size() > 1) out.pop_back();
     out.push_back({std::string(pass), p, flat});
