@@ -26,7 +26,7 @@ struct Stop {
 
 /// A case that takes longer says nothing that a smaller one does not.
 constexpr uint64_t kMaxSteps = 4'000'000;
-constexpr size_t kMaxNodes = 6'000;
+constexpr size_t kMaxNodes = 10'000;
 
 void check_round_trip(const Program& p, std::string_view pass) {
   const auto text = print(std::vector<Program>{p});

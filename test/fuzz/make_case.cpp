@@ -8,8 +8,8 @@ namespace {
 
 auto random_extent(CounterRandom& r, int rank) -> int64_t {
   const int64_t k = r.uniform(0, 99);
-  if (k < 3) return 0;
-  if (k < 10) return 1;
+  if (k < 5) return 0;
+  if (k < 12) return 1;
   static const int64_t kSmall[] = {2, 3, 3, 5, 7, 7, 9};
   static const int64_t kMore[] = {3, 5, 7, 9, 13, 15, 16, 17, 11, 19, 23, 29, 31, 8, 24};
   if (rank >= 3 || k < 35) return kSmall[r.uniform(0, 6)];

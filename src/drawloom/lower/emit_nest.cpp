@@ -475,6 +475,15 @@ class CallChecks {
     const RealisationId id{nest_.graph->find(f.name()), 0};
     if (const auto region = output_read_region(nest_, id, cache_)) holds(b, "output", *region);
     for (const auto& region : output_update_regions(nest_, id, cache_)) holds(b, "output", region);
+    if (!f.self_accesses[0].empty()) starts_in_time(f, b);
+  }
+
+  /// A recurrence has no values before its first step.
+  void starts_in_time(const GraphFunc& f, const BufferDecl& b) {
+    const auto d = static_cast<size_t>(f.def->ordered_dim);
+    const Form first = to_form(f.def->ordered_first);
+    require(to_expr(Cond::nonnegative(Form(b.min[d]) - first)), "out_of_bounds",
+            str("{}: output {} starts at {{}} in dimension {}, but its first step is {{}}", pipeline(), b.name, d), {var_ref(b.min[d]), to_expr(first)});
   }
 
   /// The buffer holds the region, where there is one.

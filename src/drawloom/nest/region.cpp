@@ -612,7 +612,15 @@ auto output_read_region(const Nest& nest, RealisationId output, QueryCache& cach
 
 auto output_update_regions(const Nest& nest, RealisationId output, QueryCache& cache) -> std::vector<Region> {
   std::vector<Region> out;
-  const Region region = realisation_facts(nest, output, cache).need;
+  const auto& facts = realisation_facts(nest, output, cache);
+  const Region region = facts.need;
+  if (!nest.func(output).self_accesses[0].empty()) {
+    Region steps = facts.stored;
+    Cond any;
+    for (const auto& d : region.dims) any = any && Cond::nonnegative(d.hi - d.lo);
+    steps.when.any = {any};
+    out.push_back(std::move(steps));
+  }
   for (const auto& at : place_of(nest, output).leaves) {
     const auto& leaf = *at.node->as<StageLeaf>();
     if (leaf.stage == 0) continue;

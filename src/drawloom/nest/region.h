@@ -70,7 +70,7 @@ auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) 
 auto input_region(const Nest& nest, const BufferRef& input, QueryCache& cache) -> std::optional<Region>;
 /// Box of an output that other stages of the pipeline read.
 auto output_read_region(const Nest& nest, RealisationId output, QueryCache& cache) -> std::optional<Region>;
-/// Boxes of an output that its own updates write and read, one per access.
+/// Boxes of an output that its own updates write and read, one per access; all steps of a recurrence.
 auto output_update_regions(const Nest& nest, RealisationId output, QueryCache& cache) -> std::vector<Region>;
 /// Facts that hold inside the list of `site`: runtime symbols, ranges of the loops around it, branches.
 auto facts_at(const Nest& nest, const Site& site, QueryCache& cache) -> Facts;
