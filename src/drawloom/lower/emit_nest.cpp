@@ -171,7 +171,7 @@ class Emitter {
     }
     Stmt body = make_block(std::move(stages));
     const When when = here(facts.computed.when, scope);
-    if (!when.is_always() && !DRAWLOOM_FAULT(when_ignored)) body = make_if(to_expr(when), body);
+    if (!when.is_always()) body = make_if(to_expr(when), body);
     for (auto it = lets.rbegin(); it != lets.rend(); ++it) body = let_stmt(it->first, it->second, body);
     return body;
   }
