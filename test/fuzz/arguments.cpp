@@ -37,7 +37,8 @@ class Boxer {
     for (const auto& at : stage_leaves(nest_.tree))
       for (const auto& d : at.node->as<StageLeaf>()->demands)
         if (!met(d)) return false;
-    return each_bound([&](const Extent& now, const Extent& wanted) { return now.min == wanted.min && now.extent == wanted.extent; });
+    return each_bound(
+        [&](const Extent& now, const Extent& wanted) { return now.min == wanted.min && now.extent == wanted.extent; });
   }
 
  private:
@@ -85,7 +86,9 @@ class Boxer {
     const bool any = holds(region->when);
     for (size_t d = 0; d < box.size(); ++d) {
       const auto& r = region->dims[d];
-      const auto own = [&](const Form& f) { return uses_symbol(f, b->min[d].get()) || uses_symbol(f, b->extent[d].get()); };
+      const auto own = [&](const Form& f) {
+        return uses_symbol(f, b->min[d].get()) || uses_symbol(f, b->extent[d].get());
+      };
       if (own(r.lo) || own(r.hi)) {
         if (any && box[d].extent == 0) box[d].extent = 1;
         continue;
@@ -98,7 +101,9 @@ class Boxer {
     size_t next = 0;
     for (const auto& o : p_.outputs) {
       const auto n = static_cast<size_t>(o->components());
-      if (o == f) return {p_.output_buffers.begin() + static_cast<std::ptrdiff_t>(next), p_.output_buffers.begin() + static_cast<std::ptrdiff_t>(next + n)};
+      if (o == f)
+        return {p_.output_buffers.begin() + static_cast<std::ptrdiff_t>(next),
+                p_.output_buffers.begin() + static_cast<std::ptrdiff_t>(next + n)};
       next += n;
     }
     return {};
@@ -127,7 +132,8 @@ class Boxer {
   void obey_demands() {
     for (const auto& l : stage_leaves(nest_.tree))
       for (const auto& d : l.node->as<StageLeaf>()->demands)
-        for (int tries = 0; tries < 20 && !met(d); ++tries) grow(nest_.graph->pipeline->funcs[static_cast<size_t>(l.node->as<StageLeaf>()->what.func)], d);
+        for (int tries = 0; tries < 20 && !met(d); ++tries)
+          grow(nest_.graph->pipeline->funcs[static_cast<size_t>(l.node->as<StageLeaf>()->what.func)], d);
   }
   void grow(const FunctionRef& f, const Demand& demand) {
     const auto symbols = symbols_of(resolve(nest_, demand.extent, cache_));

@@ -10,7 +10,7 @@
 namespace drawloom::fuzz {
 
 struct Arguments {
-  std::vector<Array> inputs;                ///< filled with data
+  std::vector<Array> inputs;  ///< filled with data
   std::vector<Value> params;
   std::vector<std::vector<ArrayDim>> outputs;  ///< dims with strides, one per output buffer
   /// The schedule's demands on output sizes hold; otherwise the call has to be refused.

@@ -40,7 +40,8 @@ void Coverage::add_nest(const Nest& nest, const Schedule& schedule) {
     for (size_t j = 0; j < kStepKinds; ++j) {
       const auto is = [&](size_t k) { return [k](const ScheduleLine& l) { return l.step.index() == k; }; };
       const auto first = std::find_if(schedule.steps.begin(), schedule.steps.end(), is(i));
-      if (first != schedule.steps.end() && std::find_if(first + 1, schedule.steps.end(), is(j)) != schedule.steps.end()) ++pairs[i][j];
+      if (first != schedule.steps.end() && std::find_if(first + 1, schedule.steps.end(), is(j)) != schedule.steps.end())
+        ++pairs[i][j];
     }
   uint64_t placed = 0;
   for (const auto& f : nest.graph->funcs) placed += f->placement == PlacementState::Placed;
@@ -76,7 +77,8 @@ void Coverage::add_extent(int64_t e) {
 }
 
 void Coverage::add(const Coverage& other) {
-  static_assert(std::is_trivially_copyable_v<Coverage> && sizeof(Coverage) % sizeof(uint64_t) == 0);  // nothing but counters
+  static_assert(std::is_trivially_copyable_v<Coverage> &&
+                sizeof(Coverage) % sizeof(uint64_t) == 0);  // nothing but counters
   uint64_t mine[sizeof(Coverage) / sizeof(uint64_t)], theirs[sizeof(Coverage) / sizeof(uint64_t)];
   std::memcpy(mine, this, sizeof mine);
   std::memcpy(theirs, &other, sizeof theirs);
@@ -85,22 +87,29 @@ void Coverage::add(const Coverage& other) {
 }
 
 auto Coverage::text() const -> std::string {
-  std::string out = str("cases {}: {} judged, {} of them failed; {} crashed; discarded: {} ambiguous, {} without bounds, {} refused at the call, {} with too much code, {} too long\n",
-                        cases, judged(), failed, crashed, ambiguous, graph_refused, call_refused, too_large, over_budget);
+  std::string out =
+      str("cases {}: {} judged, {} of them failed; {} crashed; discarded: {} ambiguous, {} without bounds, {} refused "
+          "at the call, {} with too much code, {} too long\n",
+          cases, judged(), failed, crashed, ambiguous, graph_refused, call_refused, too_large, over_budget);
   out += str("runs: {} on the machine, {} native in {} cases\n", machine_runs, native_runs, native);
   const uint64_t n = cases - graph_refused;
-  out += str("cases with: three placed Funcs {}, slide {}, fold {}, gradual warm-up {}, vector {}, parallel {}, unrolled {}, odd strides {}, odd min {}\n",
-             percent(placed3, n), percent(slide, n), percent(fold, n), percent(gradual, n), percent(vector, n), percent(parallel, n),
-             percent(unrolled, n), percent(strided, n), percent(odd_min, n));
-  out += str("output extents: {} zero, {} one, {} prime, {} vector-1, {} vector+1\n", size_zero, size_one, size_prime, size_below_vector, size_above_vector);
-  out += str("splits by tail: predicate {}, round_up {}, filled {}, shrink {}\n", tails[0], tails[1], tails[2], tails[3]);
+  out +=
+      str("cases with: three placed Funcs {}, slide {}, fold {}, gradual warm-up {}, vector {}, parallel {}, unrolled "
+          "{}, odd strides {}, odd min {}\n",
+          percent(placed3, n), percent(slide, n), percent(fold, n), percent(gradual, n), percent(vector, n),
+          percent(parallel, n), percent(unrolled, n), percent(strided, n), percent(odd_min, n));
+  out += str("output extents: {} zero, {} one, {} prime, {} vector-1, {} vector+1\n", size_zero, size_one, size_prime,
+             size_below_vector, size_above_vector);
+  out +=
+      str("splits by tail: predicate {}, round_up {}, filled {}, shrink {}\n", tails[0], tails[1], tails[2], tails[3]);
   out += "step              applied  refused   cases in which it came before\n";
   const auto& rows = step_rows();
   std::string head = left("", 36);
   for (size_t i = 0; i < kStepKinds; ++i) head += padded(std::string(rows[i].word.substr(0, 6)), 7);
   out += head + "\n";
   for (size_t i = 0; i < kStepKinds; ++i) {
-    out += left(std::string(rows[i].word), 16) + padded(std::to_string(applied[i]), 9) + padded(std::to_string(refused[i]), 9) + "  ";
+    out += left(std::string(rows[i].word), 16) + padded(std::to_string(applied[i]), 9) +
+           padded(std::to_string(refused[i]), 9) + "  ";
     for (size_t j = 0; j < kStepKinds; ++j) out += padded(std::to_string(pairs[i][j]), 7);
     out += "\n";
   }

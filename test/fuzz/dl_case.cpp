@@ -36,11 +36,14 @@ auto dl_case_of(const Case& c, const Arguments& arguments, const Schedule& sched
     out.sizes.push_back({f->name, ranges_of(arguments.outputs[next])});
     next += static_cast<size_t>(f->components());
   }
-  for (size_t i = 0; i < p.inputs.size(); ++i) out.sizes.push_back({p.inputs[i]->name, ranges_of(arguments.inputs[i].dims)});
-  for (size_t i = 0; i < p.params.size(); ++i) out.settings.push_back({p.params[i]->name, constant_of(arguments.params[i])});
+  for (size_t i = 0; i < p.inputs.size(); ++i)
+    out.sizes.push_back({p.inputs[i]->name, ranges_of(arguments.inputs[i].dims)});
+  for (size_t i = 0; i < p.params.size(); ++i)
+    out.settings.push_back({p.params[i]->name, constant_of(arguments.params[i])});
   const auto strides = [&](const BufferDecl& b) {
     const auto it = c.sizes.strides.find(b.name);
-    if (it != c.sizes.strides.end() && it->second != Strides::dense) out.strides.push_back({b.name, word_of(it->second)});
+    if (it != c.sizes.strides.end() && it->second != Strides::dense)
+      out.strides.push_back({b.name, word_of(it->second)});
   };
   for (const auto& b : p.inputs) strides(*b);
   for (const auto& b : p.output_buffers) strides(*b);

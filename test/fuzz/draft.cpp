@@ -52,7 +52,8 @@ void mark_needed(const std::vector<DraftFunc>& drafts, size_t i, std::vector<boo
 /// Buffers and parameters in order of first use.
 void collect_arguments(PipelineDef& p, const Definition& d) {
   const auto param = [&](const SymbolRef& s) {
-    if (s->kind == SymbolKind::Param && std::find(p.params.begin(), p.params.end(), s) == p.params.end()) p.params.push_back(s);
+    if (s->kind == SymbolKind::Param && std::find(p.params.begin(), p.params.end(), s) == p.params.end())
+      p.params.push_back(s);
   };
   const auto look = [&](const Expr& e) {
     each_node(*e.get(), [&](const Node& n) {
@@ -173,9 +174,11 @@ auto pipeline_text(const PipelineDef& pipeline) -> std::string {
       std::vector<std::string> lhs, values;
       for (const auto& e : d.lhs) lhs.push_back(print(e));
       for (size_t c = 0; c < d.values.size(); ++c) values.push_back(str("{}: {}", print(d.values[c]), f->types[c]));
-      out += str("  {}{}({}) = {}", s == 0 ? (output ? "output " : "") : "  ", f->name, join(lhs, ", "), join(values, ", "));
+      out += str("  {}{}({}) = {}", s == 0 ? (output ? "output " : "") : "  ", f->name, join(lhs, ", "),
+                 join(values, ", "));
       if (d.rdom)
-        for (const auto& r : d.rdom->dims) out += str(" over {} from {} for {}", r.symbol->name, print(r.min), print(r.extent));
+        for (const auto& r : d.rdom->dims)
+          out += str(" over {} from {} for {}", r.symbol->name, print(r.min), print(r.extent));
       out += "\n";
     }
   }

@@ -95,7 +95,8 @@ auto find(const Options& o, const Row& row) -> bool {
   }
   const bool named = !is_pass(row) || std::string_view(f.pass) == row.place;
   auto line = str("{}{}", row.name, std::string(30 - std::min<size_t>(29, std::strlen(row.name)), ' '));
-  line += str("{}{}{}", row.place, std::string(18 - std::min<size_t>(17, std::strlen(row.place)), ' '), f.found ? "found" : "NOT FOUND");
+  line += str("{}{}{}", row.place, std::string(18 - std::min<size_t>(17, std::strlen(row.place)), ' '),
+              f.found ? "found" : "NOT FOUND");
   if (f.found) line += str(" in case {}: {}", f.cases, f.kind);
   if (f.found && is_pass(row)) line += str(" (bisect: {})", f.pass);
   std::printf("%s%s\n", line.c_str(), f.found && !named ? "  WRONG PASS NAMED" : "");
@@ -124,7 +125,8 @@ auto run_faults(const Options& o) -> int {
     waitpid(jobs[j], &status, 0);
     found += counts[j].found, missed += counts[j].missed + (status == 0 ? 0 : 1);
   }
-  std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(found), static_cast<unsigned long long>(missed));
+  std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(found),
+              static_cast<unsigned long long>(missed));
   return missed == 0 ? 0 : 1;
 }
 

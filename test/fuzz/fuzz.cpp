@@ -28,7 +28,7 @@ namespace {
 /// What parent and one job share.
 struct Progress {
   Coverage coverage;
-  uint64_t next;      ///< index of the case that is running
+  uint64_t next;  ///< index of the case that is running
   bool in_case, done;
 };
 
@@ -49,7 +49,9 @@ void count(Coverage& c, Outcome o) {
 class Clock {
  public:
   explicit Clock(int64_t limit) : limit_(limit), start_(std::chrono::steady_clock::now()) {}
-  auto seconds() const -> double { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  auto seconds() const -> double {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
   auto over() const -> bool { return limit_ > 0 && seconds() > static_cast<double>(limit_); }
 
  private:
@@ -59,8 +61,8 @@ class Clock {
 
 /// Says what failed, shrinks it in a process of its own (drawing the case may be what hangs), saves it.
 void take_failure(const Options& o, uint64_t seed, const Verdict& v) {
-  std::printf("FAIL %s\n  replay: %s --case %llu%s\n%s\n", v.kind.c_str(), o.program.c_str(), static_cast<unsigned long long>(seed),
-              o.check.native ? " --native" : "", v.details.c_str());
+  std::printf("FAIL %s\n  replay: %s --case %llu%s\n%s\n", v.kind.c_str(), o.program.c_str(),
+              static_cast<unsigned long long>(seed), o.check.native ? " --native" : "", v.details.c_str());
   std::fflush(stdout);
   if (o.shrink_seconds == 0 && o.save.empty()) return;
   in_child([&] {
@@ -99,7 +101,8 @@ void run_cases(const Options& o, const Clock& clock, Progress& p) {
 void take_crash(const Options& o, Progress& p, int status) {
   const uint64_t seed = seed_of(o, p.next);
   Verdict v{Outcome::failed, "crash: exit", {}, {}};
-  if (WIFSIGNALED(status)) v.kind = WTERMSIG(status) == SIGPROF ? std::string("hang") : str("crash: {}", strsignal(WTERMSIG(status)));
+  if (WIFSIGNALED(status))
+    v.kind = WTERMSIG(status) == SIGPROF ? std::string("hang") : str("crash: {}", strsignal(WTERMSIG(status)));
   ++p.coverage.cases, ++p.coverage.crashed;
   p.next += o.jobs;
   p.in_case = false;
@@ -131,8 +134,10 @@ auto run(const Options& o) -> int {
   }
   if (o.coverage) std::printf("%s", all.text().c_str());
   const uint64_t failed = all.failed + all.crashed;
-  std::printf("%llu cases in %.0f s, seed %llu\n", static_cast<unsigned long long>(all.cases), clock.seconds(), static_cast<unsigned long long>(o.seed));
-  std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(all.cases - failed), static_cast<unsigned long long>(failed));
+  std::printf("%llu cases in %.0f s, seed %llu\n", static_cast<unsigned long long>(all.cases), clock.seconds(),
+              static_cast<unsigned long long>(o.seed));
+  std::printf("%llu passed, %llu failed\n", static_cast<unsigned long long>(all.cases - failed),
+              static_cast<unsigned long long>(failed));
   return failed == 0 ? 0 : 1;
 }
 

@@ -47,9 +47,9 @@ struct CaseOptions {
 enum class Outcome : uint8_t { passed, failed, ambiguous, graph_refused, call_refused, too_large, over_budget };
 struct Verdict {
   Outcome outcome = Outcome::passed;
-  std::string kind;     ///< of a failure: what stays the same while a case is shrunk
+  std::string kind;  ///< of a failure: what stays the same while a case is shrunk
   std::string details;
-  std::string pass;     ///< after which the machine saw it, where it did
+  std::string pass;  ///< after which the machine saw it, where it did
 };
 
 /// The case of a seed. A step that breaks while the schedule is drawn gives the schedule up to it.

@@ -21,7 +21,9 @@ struct Lowered {
 struct Stop {
   Verdict verdict;
 };
-[[noreturn]] void fail(std::string kind, std::string details) { throw Stop{{Outcome::failed, std::move(kind), std::move(details)}}; }
+[[noreturn]] void fail(std::string kind, std::string details) {
+  throw Stop{{Outcome::failed, std::move(kind), std::move(details)}};
+}
 [[noreturn]] void discard(Outcome why) { throw Stop{{why, {}, {}}}; }
 
 /// A case that takes longer says nothing that a smaller one does not.
@@ -32,16 +34,20 @@ void check_round_trip(const Program& p, std::string_view pass) {
   const auto text = print(std::vector<Program>{p});
   const auto back = parse_programs(text, "program.ir");
   if (!back.ok()) fail("IR text", str("after {}: {}\n{}", pass, back.diag().text(), text));
-  if (back->size() != 1 || !equal(back->front(), p)) fail("IR text", str("after {}: the text reads back as another program\n{}", pass, text));
-  if (print(back.value()) != text) fail("IR text", str("after {}: the text is not the same after reading it back\n{}", pass, text));
+  if (back->size() != 1 || !equal(back->front(), p))
+    fail("IR text", str("after {}: the text reads back as another program\n{}", pass, text));
+  if (print(back.value()) != text)
+    fail("IR text", str("after {}: the text is not the same after reading it back\n{}", pass, text));
 }
 
 void check_case_text(const DlCase& c) {
   const auto text = print(c);
   const auto back = parse_case(text, "case.dl");
   if (!back.ok()) fail("case text", str("{}\n{}", back.diag().text(), text));
-  if (!equal_by_name(back.value(), c)) fail("case text", str("it reads back as another case\n{}\nwhich prints as\n{}", text, print(back.value())));
-  if (print(back.value()) != text) fail("case text", str("it is not the same after reading it back\n{}\n{}", text, print(back.value())));
+  if (!equal_by_name(back.value(), c))
+    fail("case text", str("it reads back as another case\n{}\nwhich prints as\n{}", text, print(back.value())));
+  if (print(back.value()) != text)
+    fail("case text", str("it is not the same after reading it back\n{}\n{}", text, print(back.value())));
 }
 
 /// Text is checked in every fourth case: it takes as long as the machine.
@@ -61,7 +67,8 @@ auto lower_all(const Nest& nest, bool check_text, const CaseOptions& options) ->
     lower(nest, lowering);
   } catch (const InternalError& e) {
     const std::string what = e.what();
-    fail(str("lowering broke: {}", what.substr(0, 90)), str("after {}: {}", out.empty() ? "nothing" : out.back().pass, what));
+    fail(str("lowering broke: {}", what.substr(0, 90)),
+         str("after {}: {}", out.empty() ? "nothing" : out.back().pass, what));
   } catch (const Error& e) {
     fail("lowering refused", e.what());
   }
@@ -74,8 +81,10 @@ auto run_oracle(const PipelineDef& p, const Arguments& arguments, const Target& 
     if (out->ambiguous) discard(Outcome::ambiguous);
     return std::move(out).value();
   }
-  if (out.diag().kind() == DiagKind::oracle_budget || out.diag().kind() == DiagKind::oracle_too_deep) discard(Outcome::over_budget);
-  if (!arguments.demands_met) discard(Outcome::call_refused);  // inputs were fitted to outputs that the call does not accept
+  if (out.diag().kind() == DiagKind::oracle_budget || out.diag().kind() == DiagKind::oracle_too_deep)
+    discard(Outcome::over_budget);
+  if (!arguments.demands_met)
+    discard(Outcome::call_refused);  // inputs were fitted to outputs that the call does not accept
   fail(str("oracle: {}", out.diag().name()), out.diag().text());
 }
 
@@ -102,10 +111,11 @@ auto difference(const Array& expected, const Array& found, const std::string& na
 
 namespace {
 
-void run_machine(const PipelineDef& p, const Arguments& arguments, const OracleOutputs& expected, const Lowered& lowered,
-                 const Sizes& sizes) {
+void run_machine(const PipelineDef& p, const Arguments& arguments, const OracleOutputs& expected,
+                 const Lowered& lowered, const Sizes& sizes) {
   std::vector<Array> inputs = arguments.inputs, outputs;
-  for (size_t i = 0; i < arguments.outputs.size(); ++i) outputs.push_back(make_strided_array(p.output_buffers[i]->element, arguments.outputs[i]));
+  for (size_t i = 0; i < arguments.outputs.size(); ++i)
+    outputs.push_back(make_strided_array(p.output_buffers[i]->element, arguments.outputs[i]));
   MachineArguments args;
   for (auto& a : inputs) args.push_back({.array = &a, .scalar = {}});
   for (const auto& v : arguments.params) args.push_back({.array = nullptr, .scalar = v});
@@ -116,7 +126,8 @@ void run_machine(const PipelineDef& p, const Arguments& arguments, const OracleO
   options.pass = lowered.pass;
   options.max_steps = kMaxSteps;
   const auto report = run(lowered.program, args, options);
-  if (!report.ok()) fail(str("machine: {}", report.diag().name()), str("after {}: {}", lowered.pass, report.diag().text()));
+  if (!report.ok())
+    fail(str("machine: {}", report.diag().name()), str("after {}: {}", lowered.pass, report.diag().text()));
   if (report->check_failure) {
     const auto& c = *report->check_failure;
     if (arguments.demands_met) fail("refused at the call", str("after {}: {}: {}", lowered.pass, c.code, c.message));
@@ -134,7 +145,8 @@ void run_machine(const PipelineDef& p, const Arguments& arguments, const OracleO
     const auto what = difference(expected.arrays[i], outputs[i], p.output_buffers[i]->name);
     if (!what.empty()) fail("wrong value", str("on the machine after {}: {}", lowered.pass, what));
   }
-  if (report->unwritten_outputs > 0) fail("unwritten output", str("after {}: {} elements", lowered.pass, report->unwritten_outputs));
+  if (report->unwritten_outputs > 0)
+    fail("unwritten output", str("after {}: {} elements", lowered.pass, report->unwritten_outputs));
 }
 
 void count_sizes(const Case& c, const Arguments& arguments, Coverage& coverage) {
@@ -142,7 +154,8 @@ void count_sizes(const Case& c, const Arguments& arguments, Coverage& coverage) 
   for (const auto& dims : arguments.outputs)
     for (const auto& d : dims) coverage.add_extent(d.extent), odd_min |= d.min != 0;
   coverage.odd_min += odd_min;
-  coverage.strided += std::any_of(c.sizes.strides.begin(), c.sizes.strides.end(), [](const auto& s) { return s.second != Strides::dense; });
+  coverage.strided += std::any_of(c.sizes.strides.begin(), c.sizes.strides.end(),
+                                  [](const auto& s) { return s.second != Strides::dense; });
 }
 
 void check(const Case& c, const CaseOptions& options, Coverage* coverage) {

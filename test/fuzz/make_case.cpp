@@ -26,7 +26,11 @@ auto random_sizes(CounterRandom r, const PipelineDef& p) -> Sizes {
   Sizes s;
   const auto add = [&](const BufferDecl& b) {
     const int64_t k = r.uniform(0, 99);
-    s.strides[b.name] = k < 78 ? Strides::dense : k < 90 ? Strides::padded : k < 94 ? Strides::upside_down : k < 97 ? Strides::spread : Strides::turned;
+    s.strides[b.name] = k < 78   ? Strides::dense
+                        : k < 90 ? Strides::padded
+                        : k < 94 ? Strides::upside_down
+                        : k < 97 ? Strides::spread
+                                 : Strides::turned;
   };
   for (const auto& f : p.outputs) s.boxes[f->name] = random_box(r, f->rank());
   for (const auto& b : p.inputs) s.boxes[b->name] = random_box(r, b->rank), add(*b);
@@ -40,7 +44,9 @@ auto random_sizes(CounterRandom r, const PipelineDef& p) -> Sizes {
 
 }  // namespace
 
-auto sizes_of(uint64_t seed, const PipelineDef& pipeline) -> Sizes { return random_sizes(CounterRandom(seed).fork(3), pipeline); }
+auto sizes_of(uint64_t seed, const PipelineDef& pipeline) -> Sizes {
+  return random_sizes(CounterRandom(seed).fork(3), pipeline);
+}
 
 auto make_case(uint64_t seed, const ScheduleOptions& options) -> Case {
   CounterRandom r(seed);

@@ -38,7 +38,10 @@ class GuardedBytes {
 };
 
 auto runtime_type(Type t) -> drawloom_type_t {
-  return {static_cast<uint8_t>(t.is_float() ? drawloom_type_float : t.is_uint() ? drawloom_type_uint : drawloom_type_int), t.bits, 1};
+  return {static_cast<uint8_t>(t.is_float()  ? drawloom_type_float
+                               : t.is_uint() ? drawloom_type_uint
+                                             : drawloom_type_int),
+          t.bits, 1};
 }
 
 /// An array as the caller of a pipeline has it.
@@ -86,8 +89,8 @@ constexpr Setting kSettings[] = {
     {"7 threads", drawloom_test_openmp, 7, 0x7f, false},
 };
 
-auto run_once(drawloom_argv_function_t entry, const PipelineDef& p, const Arguments& arguments, const OracleOutputs& expected, uint64_t seed,
-              const Setting& s) -> NativeProblem {
+auto run_once(drawloom_argv_function_t entry, const PipelineDef& p, const Arguments& arguments,
+              const OracleOutputs& expected, uint64_t seed, const Setting& s) -> NativeProblem {
   std::vector<std::unique_ptr<NativeBuffer>> inputs, outputs;
   std::vector<NativeScalar> scalars;
   for (const auto& a : arguments.inputs) inputs.push_back(std::make_unique<NativeBuffer>(a, s.at_end));
@@ -95,7 +98,8 @@ auto run_once(drawloom_argv_function_t entry, const PipelineDef& p, const Argume
   std::vector<Array> results;
   for (size_t i = 0; i < arguments.outputs.size(); ++i) {
     results.push_back(make_strided_array(p.output_buffers[i]->element, arguments.outputs[i]));
-    std::memset(results.back().data.data(), p.output_buffers[i]->element.is_bool() ? 1 : s.poison, results.back().data.size());
+    std::memset(results.back().data.data(), p.output_buffers[i]->element.is_bool() ? 1 : s.poison,
+                results.back().data.size());
     outputs.push_back(std::make_unique<NativeBuffer>(results.back(), s.at_end));
   }
   std::vector<void*> args;
@@ -114,10 +118,13 @@ auto run_once(drawloom_argv_function_t entry, const PipelineDef& p, const Argume
   const auto seen = drawloom_test_report(ctx);
   drawloom_test_context_destroy(ctx);
 
-  const auto problem = [&](std::string kind, const std::string& details) { return NativeProblem{"native: " + std::move(kind), str("{}: {}", s.name, details)}; };
+  const auto problem = [&](std::string kind, const std::string& details) {
+    return NativeProblem{"native: " + std::move(kind), str("{}: {}", s.name, details)};
+  };
   if (code != 0) return problem(drawloom_error_name(code), message);
   if (seen.live_blocks != 0) return problem("leak", str("{} blocks", seen.live_blocks));
-  if (seen.damaged_blocks != 0 || seen.wrong_frees != 0) return problem("memory damaged", str("{} blocks, {} wrong frees", seen.damaged_blocks, seen.wrong_frees));
+  if (seen.damaged_blocks != 0 || seen.wrong_frees != 0)
+    return problem("memory damaged", str("{} blocks, {} wrong frees", seen.damaged_blocks, seen.wrong_frees));
   for (size_t i = 0; i < results.size(); ++i) {
     auto& r = results[i];
     const auto before = r.data;
@@ -134,18 +141,20 @@ auto run_once(drawloom_argv_function_t entry, const PipelineDef& p, const Argume
       } while (next_point(r.dims, at));
     }
     for (size_t b = 0; b < rest.data.size(); ++b)
-      if (rest.data[b] == std::byte{0} && r.data[b] != before[b]) return problem("write between elements", str("byte {} of {}", b, p.output_buffers[i]->name));
+      if (rest.data[b] == std::byte{0} && r.data[b] != before[b])
+        return problem("write between elements", str("byte {} of {}", b, p.output_buffers[i]->name));
   }
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (!arguments.inputs[i].data.empty() && std::memcmp(inputs[i]->bytes.data(), arguments.inputs[i].data.data(), arguments.inputs[i].data.size()) != 0)
+    if (!arguments.inputs[i].data.empty() &&
+        std::memcmp(inputs[i]->bytes.data(), arguments.inputs[i].data.data(), arguments.inputs[i].data.size()) != 0)
       return problem("input changed", p.inputs[i]->name);
   return {};
 }
 
 }  // namespace
 
-auto run_native(const Program& program, const PipelineDef& pipeline, const Arguments& arguments, const OracleOutputs& expected,
-                const Sizes& sizes, Coverage* coverage) -> NativeProblem {
+auto run_native(const Program& program, const PipelineDef& pipeline, const Arguments& arguments,
+                const OracleOutputs& expected, const Sizes& sizes, Coverage* coverage) -> NativeProblem {
   const auto module = jit_compile({program}, host_target());
   if (!module.ok()) {
     if (module.diag().severity() == Severity::target_limit) return {};

@@ -11,8 +11,8 @@ struct NativeProblem {
   std::string kind, details;  ///< kind empty: none
 };
 
-auto run_native(const Program& program, const PipelineDef& pipeline, const Arguments& arguments, const OracleOutputs& expected,
-                const Sizes& sizes, Coverage* coverage) -> NativeProblem;
+auto run_native(const Program& program, const PipelineDef& pipeline, const Arguments& arguments,
+                const OracleOutputs& expected, const Sizes& sizes, Coverage* coverage) -> NativeProblem;
 
 /// The first element in which the two differ, in words; empty when none does.
 auto difference(const Array& expected, const Array& found, const std::string& name) -> std::string;

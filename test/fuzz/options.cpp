@@ -8,7 +8,8 @@ namespace drawloom::fuzz {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: fuzz [--cases N] [--seed S] [--case SEED] [--jobs N] [--native | --no-native] [--every-pass] [--time-limit SECONDS]\n"
+    "usage: fuzz [--cases N] [--seed S] [--case SEED] [--jobs N] [--native | --no-native] [--every-pass] [--time-limit "
+    "SECONDS]\n"
     "            [--shrink SECONDS] [--save FOLDER] [--max-failures N] [--coverage] [--print] [--draw-only]\n"
     "       fuzz_faults [--cases N] [--seed S] [--jobs N] [--fault NAME | --refused N]\n";
 
@@ -19,7 +20,8 @@ auto default_folder(const std::string& program) -> std::string {
 }
 
 auto takes_number(const std::string& option) -> bool {
-  static const char* const kOptions[] = {"--cases", "--seed", "--case", "--time-limit", "--shrink", "--max-failures", "--jobs", "--refused"};
+  static const char* const kOptions[] = {"--cases",  "--seed",         "--case", "--time-limit",
+                                         "--shrink", "--max-failures", "--jobs", "--refused"};
   for (const auto* o : kOptions)
     if (option == o) return true;
   return false;
@@ -43,22 +45,38 @@ auto read_options(int argc, char** argv, Options& o) -> bool {
       std::fprintf(stderr, "%s needs a number\n%s", arg.c_str(), kUsage);
       return false;
     }
-    if (arg == "--cases") o.cases = n;
-    else if (arg == "--seed") o.seed = n;
-    else if (arg == "--case") o.seed = n, o.single = o.print_case = true, o.cases = 1;
-    else if (arg == "--time-limit") o.time_limit = static_cast<int64_t>(n);
-    else if (arg == "--shrink") o.shrink_seconds = static_cast<int>(n);
-    else if (arg == "--max-failures") o.max_failures = n;
-    else if (arg == "--jobs") o.jobs = n < 1 ? 1 : n;
-    else if (arg == "--refused") o.refused = n;
-    else if (arg == "--save" && i + 1 < argc) o.save = argv[++i];
-    else if (arg == "--draw-only") o.check.draw_only = o.coverage = true;
-    else if (arg == "--native") o.check.native = true;
-    else if (arg == "--no-native") o.check.native = false;
-    else if (arg == "--every-pass") o.check.every_pass = true;
-    else if (arg == "--coverage") o.coverage = true;
-    else if (arg == "--fault" && i + 1 < argc) o.only = argv[++i];
-    else if (arg == "--print") o.print_case = true;
+    if (arg == "--cases")
+      o.cases = n;
+    else if (arg == "--seed")
+      o.seed = n;
+    else if (arg == "--case")
+      o.seed = n, o.single = o.print_case = true, o.cases = 1;
+    else if (arg == "--time-limit")
+      o.time_limit = static_cast<int64_t>(n);
+    else if (arg == "--shrink")
+      o.shrink_seconds = static_cast<int>(n);
+    else if (arg == "--max-failures")
+      o.max_failures = n;
+    else if (arg == "--jobs")
+      o.jobs = n < 1 ? 1 : n;
+    else if (arg == "--refused")
+      o.refused = n;
+    else if (arg == "--save" && i + 1 < argc)
+      o.save = argv[++i];
+    else if (arg == "--draw-only")
+      o.check.draw_only = o.coverage = true;
+    else if (arg == "--native")
+      o.check.native = true;
+    else if (arg == "--no-native")
+      o.check.native = false;
+    else if (arg == "--every-pass")
+      o.check.every_pass = true;
+    else if (arg == "--coverage")
+      o.coverage = true;
+    else if (arg == "--fault" && i + 1 < argc)
+      o.only = argv[++i];
+    else if (arg == "--print")
+      o.print_case = true;
     else {
       std::fprintf(stderr, "unknown option %s\n%s", arg.c_str(), kUsage);
       return false;

@@ -7,15 +7,15 @@ namespace drawloom::fuzz {
 
 struct Options {
   std::string program;
-  std::string save;         ///< folder for failing cases, shrunk, as .dl files
+  std::string save;  ///< folder for failing cases, shrunk, as .dl files
   uint64_t cases = 1000, seed = 1;
-  uint64_t jobs = 1;        ///< processes
-  uint64_t refused = 0;     ///< schedules refused for legality to judge
-  bool single = false;      ///< `seed` is that of the one case
+  uint64_t jobs = 1;     ///< processes
+  uint64_t refused = 0;  ///< schedules refused for legality to judge
+  bool single = false;   ///< `seed` is that of the one case
   bool print_case = false;
   bool coverage = false;
   uint64_t max_failures = 20;
-  int64_t time_limit = 0;   ///< seconds; 0: none
+  int64_t time_limit = 0;  ///< seconds; 0: none
   int shrink_seconds = 20;
   std::string only;  ///< name of one planted fault; empty: all
   CaseOptions check;

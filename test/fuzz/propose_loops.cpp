@@ -16,7 +16,10 @@ auto Proposer::factor() -> Amount {
 auto Proposer::tail() -> Tail {
   Tail t;
   const int64_t k = r_.uniform(0, 99);
-  t.kind = k < 55 ? Tail::Kind::predicate : k < 70 ? Tail::Kind::round_up : k < 96 ? Tail::Kind::shrink : Tail::Kind::filled;
+  t.kind = k < 55   ? Tail::Kind::predicate
+           : k < 70 ? Tail::Kind::round_up
+           : k < 96 ? Tail::Kind::shrink
+                    : Tail::Kind::filled;
   if (t.kind == Tail::Kind::filled) t.fill = r_.uniform(-1, 1);
   return t;
 }
@@ -24,7 +27,8 @@ auto Proposer::tail() -> Tail {
 void Proposer::shape_loops(int f) {
   const auto* leaf = leaf_of(f);
   if (!leaf || leaf->loops.empty()) return;
-  const int64_t k = leaf->stage > 0 && r_.chance(40) ? 60 : r_.uniform(0, 99);  // the order of loops matters most in updates
+  const int64_t k =
+      leaf->stage > 0 && r_.chance(40) ? 60 : r_.uniform(0, 99);  // the order of loops matters most in updates
   if (k < 60)
     split(*leaf);
   else if (k < 85)
@@ -38,7 +42,8 @@ void Proposer::shape_loops(int f) {
 void Proposer::split(const StageLeaf& leaf) {
   const size_t i = pick(leaf.loops.size());
   const auto name = leaf.loops[i].name;
-  attempt(Split{loop_name(leaf, i), r_.chance(20) ? name : name + "o", r_.chance(20) ? name : name + "i", factor(), tail()});
+  attempt(Split{loop_name(leaf, i), r_.chance(20) ? name : name + "o", r_.chance(20) ? name : name + "i", factor(),
+                tail()});
 }
 
 void Proposer::reorder(const StageLeaf& leaf) {
@@ -58,7 +63,8 @@ void Proposer::fuse(const StageLeaf& leaf) {
 
 void Proposer::rename(const StageLeaf& leaf) {
   const size_t i = pick(leaf.loops.size());
-  attempt(Rename{loop_name(leaf, i), r_.chance(90) ? leaf.loops[i].name + "r" : leaf.loops[pick(leaf.loops.size())].name});
+  attempt(
+      Rename{loop_name(leaf, i), r_.chance(90) ? leaf.loops[i].name + "r" : leaf.loops[pick(leaf.loops.size())].name});
 }
 
 void Proposer::loop_kind(const StageLeaf& leaf) {
@@ -79,7 +85,8 @@ void Proposer::vectorize(const StageLeaf& leaf, size_t i) {
   if (attempt(Vectorize{name})) return;
   const LoopName inner{name.stage, name.loop + "v"};
   static const int64_t kLanes[] = {2, 3, 4, 4, 8, 8, 16};
-  if (attempt(Split{name, name.loop, inner.loop, {kLanes[pick(std::size(kLanes))], ""}, tail()})) attempt(Vectorize{inner});
+  if (attempt(Split{name, name.loop, inner.loop, {kLanes[pick(std::size(kLanes))], ""}, tail()}))
+    attempt(Vectorize{inner});
 }
 
 }  // namespace drawloom::fuzz

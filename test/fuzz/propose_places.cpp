@@ -31,7 +31,8 @@ auto Proposer::enclosing_loops(int f) const -> std::vector<const LoopNode*> {
     const auto& leaf = *at.node->as<StageLeaf>();
     if (leaf.what.func == f || !leaf_reads(*nest_.graph, leaf, f)) continue;
     auto around = loops_around(nest_.tree, at.path);
-    if (common) around.erase(std::mismatch(around.begin(), around.end(), common->begin(), common->end()).first, around.end());
+    if (common)
+      around.erase(std::mismatch(around.begin(), around.end(), common->begin(), common->end()).first, around.end());
     common = std::move(around);
   }
   return common.value_or(std::vector<const LoopNode*>{});
@@ -47,7 +48,9 @@ auto Proposer::place_inside(int f) -> bool {
   return false;
 }
 
-auto Proposer::random_warm() -> WarmUp { return r_.chance(60) ? WarmUp::automatic : r_.chance(50) ? WarmUp::whole : WarmUp::gradual; }
+auto Proposer::random_warm() -> WarmUp {
+  return r_.chance(60) ? WarmUp::automatic : r_.chance(50) ? WarmUp::whole : WarmUp::gradual;
+}
 
 void Proposer::store_outside(int f) {
   const Site site = site_of(nest_.tree, place_of(nest_, {f, 0}).group);
@@ -57,7 +60,8 @@ void Proposer::store_outside(int f) {
     attempt(StoreRoot{func_name(f), random_warm()});
     return;
   }
-  if (const auto name = loop_name(around[pick(around.size())]->id)) attempt(StoreAt{func_name(f), *name, random_warm()});
+  if (const auto name = loop_name(around[pick(around.size())]->id))
+    attempt(StoreAt{func_name(f), *name, random_warm()});
 }
 
 }  // namespace drawloom::fuzz

@@ -10,7 +10,8 @@ namespace drawloom::fuzz {
 /// an odd state find what planned ones never do.
 class Proposer {
  public:
-  Proposer(const Nest& start, CounterRandom random, const ScheduleOptions& options) : nest_(start), r_(random), options_(options) {}
+  Proposer(const Nest& start, CounterRandom random, const ScheduleOptions& options)
+      : nest_(start), r_(random), options_(options) {}
   auto run() -> ScheduledNest;
 
  private:

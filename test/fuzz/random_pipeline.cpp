@@ -24,21 +24,23 @@ struct DimStyle {
 };
 
 struct Producer {
-  int func = -1;   ///< index of a draft, else an input
+  int func = -1;  ///< index of a draft, else an input
   int input = -1;
 };
 
 /// Element types, more of those people use.
 auto random_type(CounterRandom& r) -> Type {
-  static const Type kTypes[] = {uint_type(8),   uint_type(8),   uint_type(16),  uint_type(16), int_type(16),  int_type(32), int_type(32),
-                                uint_type(32),  float_type(32), float_type(32), float_type(32), float_type(64), int_type(64), int_type(8),
-                                uint_type(64)};
+  static const Type kTypes[] = {uint_type(8),   uint_type(8),   uint_type(16), uint_type(16),  int_type(16),
+                                int_type(32),   int_type(32),   uint_type(32), float_type(32), float_type(32),
+                                float_type(32), float_type(64), int_type(64),  int_type(8),    uint_type(64)};
   if (r.chance(2)) return kBool;
   return kTypes[r.uniform(0, static_cast<int64_t>(std::size(kTypes)) - 1)];
 }
 
 auto plus(const Expr& e, int64_t k) -> Expr { return k == 0 ? e : binary(BinaryOp::Add, e, index_imm(k)); }
-auto clamp_index(const Expr& e, const Expr& lo, const Expr& hi) -> Expr { return binary(BinaryOp::Max, binary(BinaryOp::Min, e, hi), lo); }
+auto clamp_index(const Expr& e, const Expr& lo, const Expr& hi) -> Expr {
+  return binary(BinaryOp::Max, binary(BinaryOp::Min, e, hi), lo);
+}
 
 class Maker {
  public:
@@ -91,7 +93,8 @@ class Maker {
     const bool recurrence = !f.output && r_.chance(12);
     f.stages.push_back(recurrence ? recurrence_stage(f) : pure_stage(f));
     if (!recurrence && r_.chance(30))
-      for (int64_t n = r_.uniform(1, 2); n > 0; --n) f.stages.push_back(update_stage(f, static_cast<int>(f.stages.size())));
+      for (int64_t n = r_.uniform(1, 2); n > 0; --n)
+        f.stages.push_back(update_stage(f, static_cast<int>(f.stages.size())));
     funcs_.push_back(f);
   }
 
@@ -124,9 +127,11 @@ class Maker {
     for (size_t k = 0; k < d.values.size(); ++k) {
       const Type type = f.types[k];
       Expr later = stage_value(type);
-      for (int64_t taps = r_.uniform(1, 3); taps > 0; --taps) later = combine(type, earlier(f, d, k, taps == 1 ? reach : r_.uniform(1, reach)), later);
+      for (int64_t taps = r_.uniform(1, 3); taps > 0; --taps)
+        later = combine(type, earlier(f, d, k, taps == 1 ? reach : r_.uniform(1, reach)), later);
       // A reach of 2 needs two first steps: those up to c.
-      const Expr start = reach == 1 && r_.chance(60) ? binary(BinaryOp::EQ, step, index_imm(c)) : binary(BinaryOp::LE, step, index_imm(c + reach - 1));
+      const Expr start = reach == 1 && r_.chance(60) ? binary(BinaryOp::EQ, step, index_imm(c))
+                                                     : binary(BinaryOp::LE, step, index_imm(c + reach - 1));
       d.values[k] = select(start, d.values[k], later);
     }
     return d;
@@ -134,7 +139,8 @@ class Maker {
 
   auto earlier(const DraftFunc& f, const Definition& d, size_t component, int64_t distance) -> Expr {
     ExprList at = d.lhs;
-    for (size_t i = 0; i < at.size(); ++i) at[i] = plus(at[i], static_cast<int>(i) == f.ordered_dim ? -distance : r_.chance(50) ? 0 : r_.uniform(-1, 1));
+    for (size_t i = 0; i < at.size(); ++i)
+      at[i] = plus(at[i], static_cast<int>(i) == f.ordered_dim ? -distance : r_.chance(50) ? 0 : r_.uniform(-1, 1));
     return access(f.types[component], self_decl(f), {}, static_cast<int>(component), at);
   }
 
@@ -158,7 +164,8 @@ class Maker {
     } else if (kind == 6 || kind == 7) {  // scan along one dimension, up or down
       drop(f.args[moved]);
       const Expr at = var_ref(rvar);
-      d.lhs[moved] = r_.chance(75) ? plus(at, r_.uniform(-2, 2)) : binary(BinaryOp::Sub, index_imm(r_.uniform(0, 9)), at);
+      d.lhs[moved] =
+          r_.chance(75) ? plus(at, r_.uniform(-2, 2)) : binary(BinaryOp::Sub, index_imm(r_.uniform(0, 9)), at);
       if (r_.chance(10)) d.lhs[moved] = binary(BinaryOp::Mul, at, index_imm(2));
     } else if (kind == 9) {  // one row
       drop(f.args[moved]);
@@ -212,7 +219,8 @@ class Maker {
 
   auto reduction_op(Type t) -> BinaryOp {
     if (t.is_bool()) return r_.chance(50) ? BinaryOp::And : BinaryOp::Or;
-    static const BinaryOp kAny[] = {BinaryOp::Add, BinaryOp::Add, BinaryOp::Add, BinaryOp::Max, BinaryOp::Min, BinaryOp::Mul};
+    static const BinaryOp kAny[] = {BinaryOp::Add, BinaryOp::Add, BinaryOp::Add,
+                                    BinaryOp::Max, BinaryOp::Min, BinaryOp::Mul};
     static const BinaryOp kInt[] = {BinaryOp::Add, BinaryOp::BitXor, BinaryOp::Sub, BinaryOp::BitOr};
     if (!t.is_float() && r_.chance(25)) return kInt[r_.uniform(0, 3)];
     return kAny[r_.uniform(0, 5)];
@@ -265,7 +273,8 @@ class Maker {
       const Expr e = r_.chance(50) ? call(Intrinsic::Abs, {a}) : call(Intrinsic::Absd, {a, value(t, depth - 1)});
       return convert(t, e);
     }
-    static const Intrinsic kRounding[] = {Intrinsic::Floor, Intrinsic::Ceil, Intrinsic::Round, Intrinsic::Trunc, Intrinsic::Abs, Intrinsic::Sqrt};
+    static const Intrinsic kRounding[] = {Intrinsic::Floor, Intrinsic::Ceil, Intrinsic::Round,
+                                          Intrinsic::Trunc, Intrinsic::Abs,  Intrinsic::Sqrt};
     static const Intrinsic kLibm[] = {Intrinsic::Exp, Intrinsic::Log, Intrinsic::Sin, Intrinsic::Cos};
     if (r_.chance(10)) return call(Intrinsic::Fma, {a, value(t, 0), value(t, 0)});
     if (shape_.transcendentals && r_.chance(15)) return call(kLibm[r_.uniform(0, 3)], {a});
@@ -273,14 +282,17 @@ class Maker {
   }
 
   auto condition(int depth) -> Expr {
-    static const BinaryOp kCompare[] = {BinaryOp::LT, BinaryOp::LE, BinaryOp::GT, BinaryOp::GE, BinaryOp::EQ, BinaryOp::NE};
+    static const BinaryOp kCompare[] = {BinaryOp::LT, BinaryOp::LE, BinaryOp::GT,
+                                        BinaryOp::GE, BinaryOp::EQ, BinaryOp::NE};
     const BinaryOp op = kCompare[r_.uniform(0, 5)];
     if (r_.chance(40) && !frame_.empty()) {
       const Expr x = var_ref(frame_[static_cast<size_t>(r_.uniform(0, static_cast<int64_t>(frame_.size()) - 1))]);
-      if (r_.chance(40)) return binary(op, binary(BinaryOp::Mod, x, index_imm(r_.uniform(2, 3))), index_imm(r_.uniform(0, 2)));
+      if (r_.chance(40))
+        return binary(op, binary(BinaryOp::Mod, x, index_imm(r_.uniform(2, 3))), index_imm(r_.uniform(0, 2)));
       return binary(op, x, index_imm(r_.uniform(-3, 12)));
     }
-    if (depth > 0 && r_.chance(15)) return binary(r_.chance(50) ? BinaryOp::And : BinaryOp::Or, condition(depth - 1), condition(depth - 1));
+    if (depth > 0 && r_.chance(15))
+      return binary(r_.chance(50) ? BinaryOp::And : BinaryOp::Or, condition(depth - 1), condition(depth - 1));
     const Type t = data_type();
     return binary(op, value(t, std::max(0, depth)), value(t, 0));
   }
@@ -293,10 +305,14 @@ class Maker {
 
   auto leaf(Type t) -> Expr {
     const int64_t k = r_.uniform(0, 99);
-    if (k < 45 && !producers_.empty()) return convert(t, read(static_cast<size_t>(r_.uniform(0, static_cast<int64_t>(producers_.size()) - 1))));
+    if (k < 45 && !producers_.empty())
+      return convert(t, read(static_cast<size_t>(r_.uniform(0, static_cast<int64_t>(producers_.size()) - 1))));
     if (k < 70 && !frame_.empty())
-      return convert(t, cast(int_type(32), var_ref(frame_[static_cast<size_t>(r_.uniform(0, static_cast<int64_t>(frame_.size()) - 1))])));
-    if (k < 78 && !params_.empty()) return convert(t, var_ref(params_[static_cast<size_t>(r_.uniform(0, static_cast<int64_t>(params_.size()) - 1))]));
+      return convert(
+          t, cast(int_type(32),
+                  var_ref(frame_[static_cast<size_t>(r_.uniform(0, static_cast<int64_t>(frame_.size()) - 1))])));
+    if (k < 78 && !params_.empty())
+      return convert(t, var_ref(params_[static_cast<size_t>(r_.uniform(0, static_cast<int64_t>(params_.size()) - 1))]));
     if (t.is_bool()) return bool_imm(r_.chance(50));
     if (t.is_float()) return float_imm(t, static_cast<double>(r_.uniform(-20, 20)) / 8);
     return int_imm(t, r_.uniform(t.is_int() ? -9 : 0, 9));
@@ -306,8 +322,10 @@ class Maker {
 
   auto combine(Type t, const Expr& a, const Expr& b) -> Expr {
     if (t.is_bool()) return binary(r_.chance(50) ? BinaryOp::And : BinaryOp::Or, a, b);
-    static const BinaryOp kCommon[] = {BinaryOp::Add, BinaryOp::Add, BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Min, BinaryOp::Max};
-    static const BinaryOp kInt[] = {BinaryOp::BitAnd, BinaryOp::BitOr, BinaryOp::BitXor, BinaryOp::Shl, BinaryOp::Shr, BinaryOp::Div, BinaryOp::Mod};
+    static const BinaryOp kCommon[] = {BinaryOp::Add, BinaryOp::Add, BinaryOp::Add, BinaryOp::Sub,
+                                       BinaryOp::Mul, BinaryOp::Min, BinaryOp::Max};
+    static const BinaryOp kInt[] = {BinaryOp::BitAnd, BinaryOp::BitOr, BinaryOp::BitXor, BinaryOp::Shl,
+                                    BinaryOp::Shr,    BinaryOp::Div,   BinaryOp::Mod};
     if (!t.is_float() && r_.chance(12)) return binary(kInt[r_.uniform(0, 6)], a, b);
     if (t.is_float() && r_.chance(4)) return binary(BinaryOp::Div, a, b);
     return binary(kCommon[r_.uniform(0, 6)], a, b);
@@ -322,7 +340,8 @@ class Maker {
     while (styles_.size() <= p) styles_.emplace_back();
     if (styles_[p].empty())
       for (size_t d = 0; d < rank; ++d) {
-        const bool ordered = from.func >= 0 && funcs_[static_cast<size_t>(from.func)].ordered_dim == static_cast<int>(d);
+        const bool ordered =
+            from.func >= 0 && funcs_[static_cast<size_t>(from.func)].ordered_dim == static_cast<int>(d);
         styles_[p].push_back(ordered ? style_from(d, funcs_[static_cast<size_t>(from.func)].first) : random_style(d));
       }
     ExprList at;
@@ -348,19 +367,29 @@ class Maker {
       s.style = AccessStyle::fixed;
       return s;
     }
-    const auto pick = [&] { return frame_[static_cast<size_t>(r_.uniform(0, static_cast<int64_t>(frame_.size()) - 1))]; };
+    const auto pick = [&] {
+      return frame_[static_cast<size_t>(r_.uniform(0, static_cast<int64_t>(frame_.size()) - 1))];
+    };
     s.var = d < frame_.size() && r_.chance(85) ? frame_[d] : pick();
     const auto& last = frame_.back();
     if (last->kind == SymbolKind::RVar && last != s.var && r_.chance(50)) s.more = last;
     const int64_t k = r_.uniform(0, 99);
-    if (k < 59) s.style = AccessStyle::same;
-    else if (k < 63) s.style = AccessStyle::mirrored;
-    else if (k < 71) s.style = AccessStyle::down;
-    else if (k < 80) s.style = AccessStyle::up;
-    else if (k < 90) s.style = AccessStyle::clamped;
-    else if (k < 92) s.style = AccessStyle::modulo;
-    else if (k < 95) s.style = AccessStyle::fixed;
-    else s.style = AccessStyle::data;
+    if (k < 59)
+      s.style = AccessStyle::same;
+    else if (k < 63)
+      s.style = AccessStyle::mirrored;
+    else if (k < 71)
+      s.style = AccessStyle::down;
+    else if (k < 80)
+      s.style = AccessStyle::up;
+    else if (k < 90)
+      s.style = AccessStyle::clamped;
+    else if (k < 92)
+      s.style = AccessStyle::modulo;
+    else if (k < 95)
+      s.style = AccessStyle::fixed;
+    else
+      s.style = AccessStyle::data;
     s.lo = r_.uniform(-3, 2), s.hi = s.lo + r_.uniform(0, 14);
     return s;
   }
@@ -381,10 +410,13 @@ class Maker {
     if (s.more) x = binary(BinaryOp::Add, x, var_ref(s.more));
     switch (s.style) {
       case AccessStyle::same:
-        if (r_.chance(4) && !params_.empty() && params_[0]->type == int_type(32)) x = binary(BinaryOp::Add, x, cast(kIndex, var_ref(params_[0])));
+        if (r_.chance(4) && !params_.empty() && params_[0]->type == int_type(32))
+          x = binary(BinaryOp::Add, x, cast(kIndex, var_ref(params_[0])));
         return plus(x, offset);
       case AccessStyle::down: return plus(binary(BinaryOp::Mul, x, index_imm(2)), offset);
-      case AccessStyle::up: return plus(binary(BinaryOp::Div, plus(x, r_.uniform(0, 1)), index_imm(2)), r_.chance(50) ? 0 : r_.uniform(-1, 1));
+      case AccessStyle::up:
+        return plus(binary(BinaryOp::Div, plus(x, r_.uniform(0, 1)), index_imm(2)),
+                    r_.chance(50) ? 0 : r_.uniform(-1, 1));
       case AccessStyle::clamped: return clamp_index(plus(x, offset), index_imm(s.lo), index_imm(s.hi));
       case AccessStyle::modulo: return binary(BinaryOp::Mod, plus(x, offset), index_imm(s.hi - s.lo + 1));
       case AccessStyle::data: return data_subscript(s.lo, s.hi);
@@ -425,6 +457,8 @@ class Maker {
 
 }  // namespace
 
-auto random_pipeline(CounterRandom random, const PipelineShape& shape) -> PipelineRef { return Maker(random, shape).make(); }
+auto random_pipeline(CounterRandom random, const PipelineShape& shape) -> PipelineRef {
+  return Maker(random, shape).make();
+}
 
 }  // namespace drawloom::fuzz

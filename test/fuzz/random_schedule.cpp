@@ -72,7 +72,8 @@ void Proposer::anything() {
       if (!leaf->loops.empty()) attempt(ComputeAt{func_name(f), loop_name(*leaf, pick(leaf->loops.size()))});
       return;
     case 3:
-      if (!leaf->loops.empty()) attempt(StoreAt{func_name(f), loop_name(*leaf, pick(leaf->loops.size())), random_warm()});
+      if (!leaf->loops.empty())
+        attempt(StoreAt{func_name(f), loop_name(*leaf, pick(leaf->loops.size())), random_warm()});
       return;
     case 4: attempt(StoreRoot{func_name(f), random_warm()}); return;
     case 5:
@@ -87,7 +88,8 @@ auto apply_checked(const Nest& nest, const ScheduleLine& line, bool prints) -> R
   const auto text = print(line.step);
   const auto back = parse_step(text, {});
   if (!back.ok()) throw broke(str("schedule text: `{}` does not parse: {}", text, back.diag().message()));
-  if (!(back.value() == line.step)) throw broke(str("schedule text: `{}` reads back as `{}`", text, print(back.value())));
+  if (!(back.value() == line.step))
+    throw broke(str("schedule text: `{}` reads back as `{}`", text, print(back.value())));
   try {
     auto next = apply(nest, line);
     if (!next.ok()) {

@@ -22,12 +22,24 @@ constexpr uint64_t kPerKind = 40;  ///< steps taken of one diagnostic
 
 /// Refusals that say that two decisions do not fit together; the others are about names, kinds of things, or limits.
 auto is_legality(DiagKind k) -> bool {
-  static const DiagKind kKinds[] = {
-      DiagKind::split_tail,           DiagKind::fuse_uneven,        DiagKind::reorder_reduction,      DiagKind::vectorize_extent_unknown,
-      DiagKind::vectorize_reduction,  DiagKind::vectorize_guests,   DiagKind::vectorize_nested,       DiagKind::parallel_race,
-      DiagKind::parallel_inside_vector, DiagKind::placement_not_enclosing, DiagKind::inline_with_updates, DiagKind::store_inside_compute,
-      DiagKind::store_parallel_between, DiagKind::store_extent_unknown, DiagKind::fold_without_slide, DiagKind::fold_too_shallow,
-      DiagKind::bound_not_implied,    DiagKind::nontemporal_reread};
+  static const DiagKind kKinds[] = {DiagKind::split_tail,
+                                    DiagKind::fuse_uneven,
+                                    DiagKind::reorder_reduction,
+                                    DiagKind::vectorize_extent_unknown,
+                                    DiagKind::vectorize_reduction,
+                                    DiagKind::vectorize_guests,
+                                    DiagKind::vectorize_nested,
+                                    DiagKind::parallel_race,
+                                    DiagKind::parallel_inside_vector,
+                                    DiagKind::placement_not_enclosing,
+                                    DiagKind::inline_with_updates,
+                                    DiagKind::store_inside_compute,
+                                    DiagKind::store_parallel_between,
+                                    DiagKind::store_extent_unknown,
+                                    DiagKind::fold_without_slide,
+                                    DiagKind::fold_too_shallow,
+                                    DiagKind::bound_not_implied,
+                                    DiagKind::nontemporal_reread};
   return std::find(std::begin(kKinds), std::end(kKinds), k) != std::end(kKinds);
 }
 
@@ -56,7 +68,8 @@ class Judge {
     if (!broke.empty()) return {broke == "refused" ? Judgement::unusable : Judgement::wrong, broke};
     Judgement out;
     for (int i = 0; i < kSizes && out.what != Judgement::wrong; ++i) {
-      if (i > 0) forced.sizes = base.sizes = sizes_of(hash_combine(whole.seed, static_cast<uint64_t>(i)), *whole.pipeline);
+      if (i > 0)
+        forced.sizes = base.sizes = sizes_of(hash_combine(whole.seed, static_cast<uint64_t>(i)), *whole.pipeline);
       try_sizes(base, forced, out);
     }
     return out;
@@ -119,7 +132,8 @@ class Collection {
   explicit Collection(const Options& o) : options_(o), judge_(o) {}
 
   auto run() -> int {
-    for (uint64_t i = 0; judged_ < options_.refused && i < options_.cases * 10; ++i) one_case(hash_combine(options_.seed, i));
+    for (uint64_t i = 0; judged_ < options_.refused && i < options_.cases * 10; ++i)
+      one_case(hash_combine(options_.seed, i));
     print();
     return judged_ >= options_.refused ? 0 : 1;
   }
@@ -139,7 +153,8 @@ class Collection {
       ++taken, ++judged_;
       ++(j.what == Judgement::wrong ? t.wrong : t.strict);
       ++t.how[j.how];
-      if (j.what == Judgement::strict && t.example.empty()) t.example = str("{} after {} steps, case {}", drawloom::print(step.line.step), step.before.steps.size(), seed);
+      if (j.what == Judgement::strict && t.example.empty())
+        t.example = str("{} after {} steps, case {}", drawloom::print(step.line.step), step.before.steps.size(), seed);
     }
   }
 
@@ -163,8 +178,9 @@ class Collection {
       wrong += t.wrong, strict += t.strict;
       std::vector<std::string> hows;
       for (const auto& [how, n] : t.how) hows.push_back(str("{} x {}", n, how));
-      std::printf("%-26s %6llu %12llu  %s\n", std::string(diag_name(kind)).c_str(), static_cast<unsigned long long>(t.wrong),
-                  static_cast<unsigned long long>(t.strict), join(hows, ", ").c_str());
+      std::printf("%-26s %6llu %12llu  %s\n", std::string(diag_name(kind)).c_str(),
+                  static_cast<unsigned long long>(t.wrong), static_cast<unsigned long long>(t.strict),
+                  join(hows, ", ").c_str());
       if (!t.example.empty()) std::printf("  over-strict, for example: %s\n", t.example.c_str());
     }
     std::printf("%llu refused steps: %llu really wrong, %llu over-strict\n", static_cast<unsigned long long>(judged_),

@@ -32,7 +32,9 @@ auto read_all(int fd) -> std::string {
 }
 
 /// kind and details behind a byte of outcome, with a zero between.
-auto packed(const Verdict& v) -> std::string { return std::string(1, static_cast<char>('0' + static_cast<int>(v.outcome))) + v.kind + '\0' + v.details; }
+auto packed(const Verdict& v) -> std::string {
+  return std::string(1, static_cast<char>('0' + static_cast<int>(v.outcome))) + v.kind + '\0' + v.details;
+}
 auto unpacked(const std::string& s) -> Verdict {
   const auto zero = s.find('\0');
   return {static_cast<Outcome>(s[0] - '0'), s.substr(1, zero - 1), s.substr(zero + 1)};
@@ -70,7 +72,8 @@ auto check_isolated(const Case& c, const CaseOptions& options) -> Verdict {
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status)) {
-    if (WTERMSIG(status) == SIGPROF) return {Outcome::failed, "hang", str("no result after {} s of processor time", kCaseSeconds)};
+    if (WTERMSIG(status) == SIGPROF)
+      return {Outcome::failed, "hang", str("no result after {} s of processor time", kCaseSeconds)};
     return {Outcome::failed, str("crash: {}", strsignal(WTERMSIG(status))), {}};
   }
   if (text.empty()) return {Outcome::failed, "crash: exit", str("exit status {}", WEXITSTATUS(status))};

@@ -20,7 +20,8 @@ auto as_file_name(const std::string& kind) -> std::string {
 
 }  // namespace
 
-auto save_case(const std::string& folder, const std::string& kind, uint64_t seed, const std::string& text) -> std::string {
+auto save_case(const std::string& folder, const std::string& kind, uint64_t seed, const std::string& text)
+    -> std::string {
   if (folder.empty()) return "(no folder)";
   std::error_code error;
   std::filesystem::create_directories(folder, error);

@@ -51,7 +51,8 @@ auto simpler(const Expr& e) -> ExprList {
 class Shrinker {
  public:
   Shrinker(Case c, std::string kind, const CaseOptions& options, int seconds)
-      : best_(std::move(c)), kind_(std::move(kind)), options_(options), end_(std::chrono::steady_clock::now() + std::chrono::seconds(seconds)) {}
+      : best_(std::move(c)), kind_(std::move(kind)), options_(options),
+        end_(std::chrono::steady_clock::now() + std::chrono::seconds(seconds)) {}
 
   auto run() -> Case {
     bool better = true;
@@ -120,7 +121,9 @@ class Shrinker {
   auto funcs() -> bool {
     struct Forget : Rewriter<Forget> {
       std::string name;
-      auto on(const Access& a, const Expr& e) -> Expr { return a.func->name == name ? constant(e.type(), 2) : rewrite_children(e); }
+      auto on(const Access& a, const Expr& e) -> Expr {
+        return a.func->name == name ? constant(e.type(), 2) : rewrite_children(e);
+      }
     };
     bool any = false;
     std::vector<std::string> names;
@@ -171,7 +174,8 @@ class Shrinker {
       for (size_t d = 0; d < box.size(); ++d) {
         if (box[d].min != 0) any |= change([&, n = name](Sizes& s) { s.boxes[n][d].min = 0; });
         for (const int64_t e : {int64_t{1}, box[d].extent / 2, box[d].extent - 1})
-          if (e >= 0 && e < best_.sizes.boxes[name][d].extent) any |= change([&, n = name](Sizes& s) { s.boxes[n][d].extent = e; });
+          if (e >= 0 && e < best_.sizes.boxes[name][d].extent)
+            any |= change([&, n = name](Sizes& s) { s.boxes[n][d].extent = e; });
       }
     return any;
   }
