@@ -415,104 +415,6 @@ class Emitter {
   int registers_around_ = 0;
 };
 
-// ---- checks of the call
-
-class CallChecks {
- public:
-  CallChecks(const Nest& nest, QueryCache& cache) : nest_(nest), cache_(cache) {}
-
-  auto emit() -> StmtList {
-    for (const auto& b : nest_.graph->pipeline->inputs) input(b);
-    outputs();
-    for (const auto& at : stage_leaves(nest_.tree)) demands(*at.node->as<StageLeaf>());
-    return std::move(out_);
-  }
-
- private:
-  void require(const Expr& ok, std::string_view code, std::string message, ExprList args) {
-    out_.push_back(check(ok, std::string(code), std::move(message), std::move(args)));
-  }
-
-  auto pipeline() const -> const std::string& { return nest_.graph->pipeline->name; }
-
-  void input(const BufferRef& b) {
-    if (const auto region = input_region(nest_, b, cache_)) holds(*b, "input", *region);
-  }
-
-  void outputs() {
-    const auto& p = *nest_.graph->pipeline;
-    size_t next = 0;
-    for (const auto& o : p.outputs) {
-      const auto& first = *p.output_buffers[next];
-      const auto& f = nest_.graph->func(nest_.graph->find(o->name));
-      for (int c = 1; c < o->components(); ++c) same_shape(first, *p.output_buffers[next + static_cast<size_t>(c)]);
-      next += static_cast<size_t>(o->components());
-      for (size_t d = 0; d < f.dims.size(); ++d) bound(f, first, d);
-      readers(f, first);
-    }
-  }
-
-  void same_shape(const BufferDecl& a, const BufferDecl& b) {
-    for (int d = 0; d < a.rank; ++d) {
-      const auto i = static_cast<size_t>(d);
-      const Expr ok = binary(BinaryOp::And, binary(BinaryOp::EQ, var_ref(a.min[i]), var_ref(b.min[i])),
-                             binary(BinaryOp::EQ, var_ref(a.extent[i]), var_ref(b.extent[i])));
-      require(ok, "constraint_failed", str("{}: outputs {} and {} differ in dimension {}", pipeline(), a.name, b.name, d), {});
-    }
-  }
-
-  void bound(const GraphFunc& f, const BufferDecl& b, size_t d) {
-    if (!f.dims[d].bound) return;
-    const auto promised = realisation_facts(nest_, {nest_.graph->find(f.name()), 0}, cache_).need.dims[d];
-    const Expr ok = binary(BinaryOp::And, binary(BinaryOp::EQ, var_ref(b.min[d]), to_expr(promised.lo)),
-                           binary(BinaryOp::EQ, var_ref(b.extent[d]), to_expr(promised.extent())));
-    require(ok, "constraint_failed", str("{}: output {} is bound to {{}} elements from {{}} in dimension {}, but has {{}} from {{}}", pipeline(), b.name, d),
-            {to_expr(promised.extent()), to_expr(promised.lo), var_ref(b.extent[d]), var_ref(b.min[d])});
-  }
-
-  /// An output must hold what other Funcs read of it and what its own updates write and read.
-  void readers(const GraphFunc& f, const BufferDecl& b) {
-    const RealisationId id{nest_.graph->find(f.name()), 0};
-    if (const auto region = output_read_region(nest_, id, cache_)) holds(b, "output", *region);
-    for (const auto& region : output_update_regions(nest_, id, cache_)) holds(b, "output", region);
-    if (!f.self_accesses[0].empty()) starts_in_time(f, b);
-  }
-
-  /// A recurrence has no values before its first step.
-  void starts_in_time(const GraphFunc& f, const BufferDecl& b) {
-    const auto d = static_cast<size_t>(f.def->ordered_dim);
-    const Form first = to_form(f.def->ordered_first);
-    require(to_expr(Cond::nonnegative(Form(b.min[d]) - first)), "out_of_bounds",
-            str("{}: output {} starts at {{}} in dimension {}, but its first step is {{}}", pipeline(), b.name, d), {var_ref(b.min[d]), to_expr(first)});
-  }
-
-  /// The buffer holds the region, where there is one.
-  void holds(const BufferDecl& b, std::string_view what, const Region& region) {
-    for (size_t d = 0; d < region.dims.size(); ++d) {
-      const auto& r = region.dims[d];
-      const Form lo(b.min[d]), end = Form(b.min[d]) + Form(b.extent[d]);
-      if (r.lo == lo && r.hi == end - 1) continue;
-      const Expr inside = to_expr(Cond::nonnegative(r.lo - lo) && Cond::nonnegative(end - 1 - r.hi));
-      require(binary(BinaryOp::Or, unary(UnaryOp::Not, to_expr(region.when)), inside), "out_of_bounds",
-              str("{}: {} {} is used from {{}} to {{}} in dimension {}, but holds {{}} to {{}}", pipeline(), what, b.name, d),
-              {to_expr(r.lo), to_expr(r.hi), to_expr(lo), to_expr(end - 1)});
-    }
-  }
-
-  void demands(const StageLeaf& leaf) {
-    for (const auto& d : leaf.demands) {
-      const Form extent = resolve(nest_, d.extent, cache_);
-      require(binary(BinaryOp::EQ, to_expr(floor_mod(extent, d.factor)), index_imm(0)), "constraint_failed",
-              str("{}: {} rounds a loop of extent {{}} up to a multiple of {{}}", pipeline(), nest_.func(leaf.what).name()),
-              {to_expr(extent), to_expr(d.factor)});
-    }
-  }
-
-  const Nest& nest_;
-  QueryCache& cache_;
-  StmtList out_;
-};
-
 auto dense_arguments(const PipelineDef& p) -> Expr {
   Expr out;
   const auto add = [&](const BufferRef& b) {
@@ -543,7 +445,7 @@ auto emit_nest(const Nest& open) -> Program {
   for (const auto& s : p.params) out.arguments.emplace_back(ScalarArgument{s});
   for (const auto& b : p.output_buffers) out.arguments.emplace_back(BufferArgument{b, ArgumentRole::Output});
 
-  StmtList body = CallChecks(nest, cache).emit();
+  StmtList body = call_checks(nest, cache);
   Stmt scheduled = Emitter(nest, cache, false).emit();
   const Expr dense = has_wide_loops(*nest.tree) ? dense_arguments(p) : Expr();
   body.push_back(dense ? make_if(dense, scheduled, Emitter(nest, cache, true).emit()) : scheduled);

@@ -39,6 +39,8 @@ struct EmitScope {
   }
 };
 
+/// The tests of a call's arguments: regions that inputs and outputs must hold, promised sizes.
+auto call_checks(const Nest& nest, QueryCache& cache) -> StmtList;
 /// The statement that computes one point of a stage: values, with inlined Funcs in place and placed ones loaded.
 /// `at` gives each dimension symbol of the stage (args and RVars) its index expression.
 auto emit_point(const Nest& nest, const StageLeaf& leaf, const EmitScope& scope, const std::map<const Symbol*, Expr>& at) -> Stmt;

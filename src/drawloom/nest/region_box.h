@@ -1,5 +1,5 @@
 #pragma once
-/// Building blocks of region queries, shared by region.cpp and slide.cpp.
+/// Building blocks of region queries: region_box.cpp and region_forms.cpp make them, region.cpp, slide.cpp and others stand on them.
 
 #include "drawloom/nest/region.h"
 
@@ -12,6 +12,9 @@ auto realisations(const Nest& nest) -> const std::vector<RealisationId>&;
 
 /// Loops around the list of `site`, outermost first, the site's own loop included.
 auto loops_to(const Nest& nest, const Site& site) -> std::vector<const LoopNode*>;
+
+/// Clips that hold inside the loop.
+auto clips_of(const Nest& nest, const SymbolRef& loop) -> const std::vector<const Clip*>&;
 
 /// Lowest and highest value of a pair of forms while `loops` (outermost first) run over all their iterations; `warm` says
 /// how many iterations before 0 the loop `warm_loop` has.
@@ -26,6 +29,21 @@ struct WarmLoop {
 enum class Tails : uint8_t { clamp, ignore };
 auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops, const WarmLoop& warm,
                 QueryCache& cache, Tails tails) -> FormRange;
+/// Values that the dimensions of a stage take; there only when the condition holds.
+struct StageBox {
+  std::vector<std::pair<const Symbol*, RegionDim>> dims;
+  Cond when;
+};
+/// During one iteration of a site with `outer` loops around it and its own.
+auto box_of(const Nest& nest, size_t outer, const Located& leaf, QueryCache& cache) -> StageBox;
+/// What a consumer's box reads of a producer. Unbounded ends (input buffers only) give nothing.
+auto image(const std::vector<Interval<Form>>& access, const StageBox& box) -> std::optional<Region>;
+
+/// f as the facts leave it. Deciding minima costs more than it gives where many conditions meet: such forms stay as they are.
+auto simplified(const Form& f, const Facts& facts) -> Form;
+/// The ends of a region simplified, its covers found, and its conditions without those that never hold.
+void tidy(Region& region, const Facts& facts);
+
 /// f with every choice on `condition` decided.
 auto decide(const Form& f, const Cond& condition, bool yes) -> Form;
 /// Some realisation may keep elements across iterations of the loop, so that it may get warm-up iterations before 0.

@@ -1,0 +1,236 @@
+// Places in the tree, and the values that the dimensions of a stage take below one.
+
+#include "drawloom/nest/region_box.h"
+
+#include <algorithm>
+
+#include "drawloom/support/fault.h"
+
+namespace drawloom {
+
+// ---- places
+
+auto place_of(const Nest& nest, RealisationId what) -> const RealisationPlace& {
+  const auto* place = index_of(nest.tree).place(what);
+  DRAWLOOM_CHECK(place, "no stage of realisation {} of {}", what.copy, nest.func(what).name());
+  return *place;
+}
+
+auto realisations(const Nest& nest) -> const std::vector<RealisationId>& { return index_of(nest.tree).realisations; }
+
+auto loops_to(const Nest& nest, const Site& site) -> std::vector<const LoopNode*> {
+  if (!site) return {};
+  const auto located = find_loop(nest.tree, site);
+  DRAWLOOM_CHECK(located.has_value(), "site {} is not in the tree", site->name);
+  auto loops = loops_around(nest.tree, located->path);
+  loops.push_back(located->node->as<LoopNode>());
+  return loops;
+}
+
+auto clips_of(const Nest& nest, const SymbolRef& loop) -> const std::vector<const Clip*>& {
+  static const std::vector<const Clip*> none;
+  const auto* found = index_of(nest.tree).regions().clips.find(loop.get());
+  return found ? *found : none;
+}
+
+// ---- resolving
+
+auto resolve(const Nest& nest, const Form& f, QueryCache& cache) -> Form {
+  const auto symbols = symbols_of(f);
+  const bool any = std::any_of(symbols.begin(), symbols.end(), [](const SymbolRef& s) { return s->kind == SymbolKind::Let; });
+  if (!any) return f;
+  return substitute(f, [&](const SymbolRef& s) -> std::optional<Form> {
+    if (s->kind != SymbolKind::Let) return {};
+    const auto* known = index_of(nest.tree).regions().symbols.find(s.get());
+    if (!known) return {};
+    const RegionDim r = stage_dim_range(nest, *known->leaf, known->dim, cache);
+    return known->is_base ? r.lo : r.extent();
+  });
+}
+
+auto stage_dim_range(const Nest& nest, const StageLeaf& leaf, size_t dim, QueryCache& cache) -> RegionDim {
+  const auto& f = nest.func(leaf.what);
+  const auto& var = leaf.dims[dim].var;
+  if (var->kind == SymbolKind::RVar) {
+    for (const auto& r : f.def->stage(leaf.stage).rdom->dims)
+      if (r.symbol == var) {
+        const Form lo = to_form(r.min), extent = to_form(r.extent);
+        return {lo, lo + extent - 1, lo + extent - 1, extent};
+      }
+  }
+  const auto& args = f.def->args;
+  const auto i = static_cast<size_t>(std::find(args.begin(), args.end(), var) - args.begin());
+  DRAWLOOM_CHECK(i < args.size(), "{} is no dimension of {}", var->name, f.name());
+  return realisation_facts(nest, leaf.what, cache).computed.dims[i];
+}
+
+// ---- over loops
+
+namespace {
+
+auto interval_with(const Form& f, const SymbolRef& s, const Interval<Form>& range) -> Interval<Form> {
+  return interval_of<Form>(
+      f, [&](const SymbolRef& t) { return t == s ? &range : nullptr; }, [](const SymbolRef& t) { return Form(t); });
+}
+
+}  // namespace
+
+namespace {
+
+/// Last iteration of a loop that its clips let through. Inside them the clamps of a region are gone, because they hold there: outside they come
+/// back with the last iteration.
+auto last_clipped(const Nest& nest, const LoopNode& loop, Form last, QueryCache& cache) -> Form {
+  for (const auto* c : clips_of(nest, loop.id)) {
+    const Form rest = substitute(c->index, [&](const SymbolRef& s) { return s == loop.id ? std::optional(Form(0)) : std::nullopt; });
+    if (c->index - rest == Form(loop.id)) last = min(last, resolve(nest, c->limit, cache) - 1 - rest);
+  }
+  return last;
+}
+
+/// (k*d - 1) / d is k - 1: the last iteration of a fused loop. The loop runs, so d is at least 1.
+auto without_full_quotients(const Form& f) -> Form {
+  return replace_atoms(f, [](const Atom& a) -> std::optional<Form> {
+    if (a.kind != AtomKind::FloorDiv || a.operands[1].is_constant()) return {};
+    const Form next = a.operands[0] + 1;
+    const auto &multiple = next.terms(), &once = a.operands[1].terms();
+    if (multiple.empty() || multiple[0].factor % once[0].factor != 0) return {};
+    const Form k(multiple[0].factor / once[0].factor);
+    return next == k * a.operands[1] ? std::optional(k - 1) : std::nullopt;
+  });
+}
+
+}  // namespace
+
+auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops, const WarmLoop& warm,
+                QueryCache& cache, Tails tails) -> FormRange {
+  FormRange out = range;
+  for (auto it = loops.rbegin(); it != loops.rend(); ++it) {
+    const auto& loop = **it;
+    const bool used = uses_symbol(out.lo, loop.id.get()) || uses_symbol(out.hi, loop.id.get());
+    if (!used) continue;
+    const Form last = resolve(nest, loop.extent, cache) - 1;
+    const Interval<Form> all{Form(loop.id == warm.loop ? -warm.iterations : 0),
+                             tails == Tails::clamp ? last_clipped(nest, loop, last, cache) : last};
+    const auto lo = interval_with(out.lo, loop.id, all).lo, hi = interval_with(out.hi, loop.id, all).hi;
+    DRAWLOOM_CHECK(lo && hi, "a region has no bound along {}: {} .. {}", loop.id->name, out.lo, out.hi);
+    out = {without_full_quotients(*lo), without_full_quotients(*hi)};
+  }
+  return out;
+}
+
+// ---- boxes of consumers
+
+namespace {
+
+/// Loops of `all` below the first `outer`.
+auto below(const std::vector<const LoopNode*>& all, size_t outer) -> std::vector<const LoopNode*> {
+  return {all.begin() + static_cast<std::ptrdiff_t>(std::min(outer, all.size())), all.end()};
+}
+
+/// A clip on a fused loop bounds both dimensions.
+auto has_clip(const StageLeaf& leaf, size_t dim) -> bool {
+  const auto moves = [&](const SymbolRef& loop) { return uses_symbol(leaf.dims[dim].rel, loop.get()); };
+  return std::any_of(leaf.clips.begin(), leaf.clips.end(), [&](const Clip& c) {
+    const auto loops = symbols_of(c.index);
+    return c.dim == static_cast<int>(dim) || std::any_of(loops.begin(), loops.end(), moves);
+  });
+}
+
+auto region_of_dim(const RealisationFacts& facts, const GraphFunc& f, const SymbolRef& var, bool stored) -> const RegionDim& {
+  const auto& args = f.def->args;
+  const auto i = static_cast<size_t>(std::find(args.begin(), args.end(), var) - args.begin());
+  return (stored ? facts.stored : facts.computed).dims[i];
+}
+
+class BoxQuery {
+ public:
+  BoxQuery(const Nest& nest, size_t outer, QueryCache& cache) : nest_(nest), cache_(cache), outer_(outer) {}
+
+  auto box(const Located& leaf_at) -> StageBox {
+    const auto& leaf = *leaf_at.node->as<StageLeaf>();
+    const auto around = loops_around(nest_.tree, leaf_at.path);
+    const size_t first_own = around.size() - leaf.loops.size();
+    const bool all_own_inside = first_own >= outer_;
+    const auto& f = nest_.func(leaf.what);
+    const auto& facts = realisation_facts(nest_, leaf.what, cache_);
+    const bool store_inside = all_own_inside && loops_to(nest_, facts.store_site).size() >= outer_;
+
+    StageBox out;
+    for (size_t d = 0; d < leaf.dims.size(); ++d) {
+      const auto& dim = leaf.dims[d];
+      RegionDim r = dim.var->kind == SymbolKind::RVar ? stage_dim_range(nest_, leaf, d, cache_)
+                                                      : region_of_dim(facts, f, dim.var, store_inside);
+      const auto moving = below(around, outer_);
+      if (all_own_inside) {
+        range_over(moving, {facts.compute_site, facts.warm_iterations}, r);
+      } else {
+        fix_outer_loops(leaf, d, moving, r);
+      }
+      out.when = out.when && Cond::nonnegative(r.hi - r.lo);
+      out.dims.emplace_back(dim.var.get(), r);
+    }
+    return out;
+  }
+
+ private:
+  /// The stage's own loops move its region only where it is a recurrence.
+  void range_over(const std::vector<const LoopNode*>& moving, const WarmLoop& warm, RegionDim& r) {
+    const FormRange need = over_loops(nest_, {r.lo, r.hi}, moving, warm, cache_, Tails::clamp);
+    const FormRange free = over_loops(nest_, {r.lo, r.free_hi}, moving, warm, cache_, Tails::ignore);
+    r.lo = need.lo, r.hi = need.hi, r.free_hi = free.hi;
+  }
+
+  /// Some loops of the stage stand still: base + rel over the moving ones, clamped by the stage's clips.
+  void fix_outer_loops(const StageLeaf& leaf, size_t d, const std::vector<const LoopNode*>& moving, RegionDim& r) {
+    const Form rel = leaf.dims[d].rel;
+    const bool any_fixed = [&] {
+      for (const auto& s : symbols_of(rel)) {
+        const bool moves = std::any_of(moving.begin(), moving.end(), [&](const LoopNode* l) { return l->id == s; });
+        if (s->kind == SymbolKind::Loop && !moves) return true;
+      }
+      return false;
+    }();
+    const Form first = r.lo;
+    range_over(moving, {}, r);
+    if (!any_fixed) return;
+    const Form value = resolve(nest_, rel, cache_) + first;
+    const FormRange free = over_loops(nest_, {value, value}, moving, {}, cache_, Tails::ignore);
+    r = {free.lo, has_clip(leaf, d) && !DRAWLOOM_FAULT(clamp_dropped_in_need) ? min(free.hi, r.hi) : free.hi, free.hi, Form(0)};
+  }
+
+  const Nest& nest_;
+  QueryCache& cache_;
+  size_t outer_;
+};
+
+auto image_end(const Form& f, const StageBox& box, bool upper, bool free) -> std::optional<Form> {
+  std::vector<std::pair<const Symbol*, Interval<Form>>> env;
+  for (const auto& [symbol, r] : box.dims) env.emplace_back(symbol, Interval<Form>{r.lo, free ? r.free_hi : r.hi});
+  const auto i = interval_of<Form>(
+      f,
+      [&](const SymbolRef& s) -> const Interval<Form>* {
+        for (const auto& [symbol, interval] : env)
+          if (symbol == s.get()) return &interval;
+        return nullptr;
+      },
+      [](const SymbolRef& s) { return Form(s); });
+  return upper ? i.hi : i.lo;
+}
+
+}  // namespace
+
+auto box_of(const Nest& nest, size_t outer, const Located& leaf, QueryCache& cache) -> StageBox { return BoxQuery(nest, outer, cache).box(leaf); }
+
+auto image(const Box& access, const StageBox& box) -> std::optional<Region> {
+  Region out;
+  for (const auto& i : access) {
+    if (!i.lo || !i.hi) return {};
+    const auto lo = image_end(*i.lo, box, false, false), hi = image_end(*i.hi, box, true, false), free = image_end(*i.hi, box, true, true);
+    if (!lo || !hi || !free) return {};
+    const Form lost(DRAWLOOM_FAULT(need_loses_last) && !i.lo->is_constant() ? 1 : 0);
+    out.dims.push_back({*lo, *hi - lost, *free - lost, Form(0)});
+  }
+  return out;
+}
+
+}  // namespace drawloom
