@@ -214,6 +214,34 @@ func @uniform(%in: buffer<u16, 1>, %on: bool, %base: i64, out %out: buffer<u16, 
   for (int i = 1; i < 16; i++) CHECK(out[i] == i + 1);
 }
 
+/// Offsets of every width and sign, at the ends of their ranges, with and without what is the same in all lanes.
+TEMPLATE_TEST_CASE("subscripts of data reach what they name", "[codegen][memory]", uint8_t, int8_t, uint16_t, int16_t,
+                   int32_t, uint32_t) {
+  using T = TestType;
+  const auto text = with_words(R"(
+func @load(%at: buffer<$T, 1>, %base: i64, %table: buffer<i64, 1>, out %out: buffer<i64, 1>) {
+  store %out[ramp(0, 1, 8)] = %table[broadcast(cast<index>(%base) * 2 - 3, 8) + cast<indexx8>(%at[ramp(0, 1, 8)]) - broadcast(cast<index>(%base), 8)]
+}
+func @store(%at: buffer<$T, 1>, %base: i64, %table: buffer<i64, 1>, out %out: buffer<i64, 1>) {
+  store %out[cast<indexx8>(%at[ramp(0, 1, 8)]) + broadcast(cast<index>(%base), 8)] = cast<i64x8>(ramp(7, 1, 8))
+})",
+                               {{"T", type_text<T>()}});
+  const auto module = compile(text);
+  Array<T> at({8});
+  // Of 32 bits, as far as a test has memory for.
+  const int64_t lowest = std::max<int64_t>(std::numeric_limits<T>::min(), -40000);
+  const int64_t highest = std::min<int64_t>(std::numeric_limits<T>::max(), 70000);
+  for (int i = 0; i < 4; i++)
+    at[size_t(i)] = static_cast<T>(lowest + i), at[size_t(7 - i)] = static_cast<T>(highest - i);
+  Array<int64_t> table({highest - lowest + 1}), out({highest - lowest + 1});
+  for (size_t i = 0; i < table.size(); i++) table[i] = static_cast<int64_t>(i) * 5;
+  const int64_t shift = -lowest, base = shift + 3;
+  REQUIRE(run(*module, "load", nullptr, at, &base, table, out) == 0);
+  for (int i = 0; i < 8; i++) CHECK(out[size_t(i)] == (int64_t(at[size_t(i)]) + shift) * 5);
+  REQUIRE(run(*module, "store", nullptr, at, &shift, table, out) == 0);
+  for (int i = 0; i < 8; i++) CHECK(out[static_cast<size_t>(int64_t(at[size_t(i)]) + shift)] == 7 + i);
+}
+
 /// Rows that are aligned, all misaligned, or some of both; a store under a condition, one whose subscript is not affine,
 /// one that goes by 3 vectors where the stride is a parameter, and loops that run never or once.
 TEST_CASE("loops of nontemporal stores work at any address", "[codegen][memory]") {

@@ -158,6 +158,19 @@ func @f(%in: buffer<u16, 2>, %y: i64, out %out: buffer<u16, 1>) {
   CHECK_FALSE(has(dense, "vpinsrw"));
   CHECK(has(dense, "vmovups"));
 
+  // A table asked by bytes: offsets stay as narrow as they were computed, and the rest of the subscript is one address.
+  const char* table = R"(
+func @f(%in: buffer<u8, 1>, %table: buffer<f32, 1>, %n: i64, out %out: buffer<f32, 1>) {
+  store %out[ramp(0, 1, 16)] = %table[cast<indexx16>(%in[ramp(0, 1, 16)]) + broadcast(cast<index>(%n) - min(%table, 0), 16)]
+})";
+  const std::string by_lane = assembly(table, x86_64_target(3));
+  CHECK_FALSE(has(by_lane, "vpmovzxbq"));
+  CHECK_FALSE(has(by_lane, "vpaddq"));
+  CHECK(has(by_lane, "vpextrb"));
+  const std::string gathered = assembly(table, x86_64_target(4));
+  CHECK(has(gathered, "vpmovzxbd"));
+  CHECK(has(gathered, "vgatherdps"));
+
   // Rows at symbolic strides: in the inner loop, one pointer per row and one offset for all. No test of alignment in
   // front of the store, no product of strides, nothing reloaded.
   const char* rows = R"(

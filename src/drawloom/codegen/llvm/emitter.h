@@ -96,7 +96,11 @@ struct Place {
   Type element;
   int lanes = 1;
   std::optional<RampValue> ramp;  ///< of the subscript; a scalar one is a ramp of stride 0
-  Value* index = nullptr;         ///< the subscript of a vector access that is no ramp
+  /// The subscript of a vector access that is no ramp: one sum for all lanes, and for each lane an integer of the type
+  /// that the program computed, before it was widened to index.
+  Linear shared = {};
+  Value* index = nullptr;
+  bool index_signed = true;
   auto element_bytes() const -> int { return element.bytes(); }
   auto bytes() const -> int { return lanes * element.bytes(); }
 };
@@ -200,7 +204,10 @@ class FunctionEmitter {
   auto place_of(const BufferDecl* buffer, const ExprList& index, int lanes) -> Place;
   auto mask_of(const Expr& mask) -> Mask;
   auto address(const Place& p, const Linear& index) -> Value*;
+  void split_index(const Expr& e, Place& p);
   auto lane_addresses(const Place& p) -> std::vector<Value*>;
+  auto ramp_addresses(const Place& p) -> Value*;
+  auto gather_addresses(const Place& p) -> Value*;
   auto to_memory(Value* v, Type t) -> Value*;
   auto from_memory(Value* v, Type t) -> Value*;
   auto load_plain(const Place& p, llvm::Type* type, Value* at) -> Value*;

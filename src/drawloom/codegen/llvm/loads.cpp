@@ -101,17 +101,12 @@ auto FunctionEmitter::load_strided(const Place& p, Linear base, int64_t stride) 
 
 auto FunctionEmitter::load_gather(const Place& p, Value* lanes) -> Value* {
   llvm::Type* type = vector_memory_type(p, p.lanes);
-  std::vector<Value*> at = lane_addresses(p);
   if (x86_has_gather(m_.target, p.element_bytes())) {
-    Value* pointers = llvm::PoisonValue::get(llvm::FixedVectorType::get(m_.ptr, static_cast<unsigned>(p.lanes)));
-    if (p.ramp) {
-      for (int i = 0; i < p.lanes; i++) pointers = b_.CreateInsertElement(pointers, at[i], static_cast<uint64_t>(i));
-    } else {
-      pointers = b_.CreateGEP(m_.memory_type(p.element), p.storage.base, p.index);
-    }
+    Value* pointers = p.ramp ? ramp_addresses(p) : gather_addresses(p);
     const llvm::Align align(static_cast<uint64_t>(p.element_bytes()));
     return tagged(p, b_.CreateMaskedGather(type, pointers, align, lanes, llvm::Constant::getNullValue(type)));
   }
+  std::vector<Value*> at = lane_addresses(p);
   Value* result = llvm::PoisonValue::get(type);
   for (int i = 0; i < p.lanes; i++) {
     Value* from = lanes ? b_.CreateSelect(lane(lanes, i), at[i], scratch()) : at[i];

@@ -7,14 +7,35 @@ namespace drawloom::codegen {
 
 /// Evaluated here, so that code in a conditional block finds it in the memo and defines nothing there.
 auto FunctionEmitter::place_of(const BufferDecl* buffer, const ExprList& index, int lanes) -> Place {
-  Place p{storage(buffer), buffer->element, lanes, std::nullopt, nullptr};
+  Place p{storage(buffer), buffer->element, lanes, std::nullopt};
   if (index.empty() || index[0].type().is_scalar()) {
     p.ramp = RampValue{index.empty() ? Linear() : linear(index[0]), b_.getInt64(0)};
     return p;
   }
   p.ramp = as_ramp(index[0]);
-  if (!p.ramp) p.index = value(index[0]);
+  if (!p.ramp) split_index(index[0], p);
   return p;
+}
+
+/// What is the same in all lanes comes off, then a cast to index.
+void FunctionEmitter::split_index(const Expr& e, Place& p) {
+  Expr rest = e;
+  auto take = [&](const Expr& side, const Expr& other, int64_t times) {
+    const std::optional<RampValue> same = as_ramp(side);
+    if (!same || !same->has_stride(0)) return false;
+    p.shared = p.shared.plus(same->base, times);
+    rest = other;
+    return true;
+  };
+  for (bool more = true; more;) {
+    const auto* n = rest.as<Binary>();
+    more = n && ((n->op == BinaryOp::Add && (take(n->b, n->a, 1) || take(n->a, n->b, 1))) ||
+                 (n->op == BinaryOp::Sub && take(n->b, n->a, -1)));
+  }
+  const auto* c = rest.as<Cast>();
+  const bool narrow = c && !c->value.type().is_float() && c->value.type().bits <= 32;
+  p.index = value(narrow ? c->value : rest);
+  p.index_signed = !narrow || is_signed(c->value.type());
 }
 
 auto FunctionEmitter::mask_of(const Expr& mask) -> Mask {
@@ -39,8 +60,10 @@ auto FunctionEmitter::address(const Place& p, const Linear& index) -> Value* {
 auto FunctionEmitter::lane_addresses(const Place& p) -> std::vector<Value*> {
   std::vector<Value*> at;
   if (!p.ramp) {
+    Value* origin = address(p, p.shared);
     for (int i = 0; i < p.lanes; i++) {
-      at.push_back(b_.CreateGEP(m_.memory_type(p.element), p.storage.base, lane(p.index, i)));
+      Value* offset = b_.CreateIntCast(lane(p.index, i), m_.i64, p.index_signed);
+      at.push_back(b_.CreateGEP(m_.memory_type(p.element), origin, offset));
     }
     return at;
   }
@@ -50,6 +73,22 @@ auto FunctionEmitter::lane_addresses(const Place& p) -> std::vector<Value*> {
     at.push_back(b_.CreateGEP(m_.memory_type(p.element), first, offset));
   }
   return at;
+}
+
+/// As one vector.
+auto FunctionEmitter::ramp_addresses(const Place& p) -> Value* {
+  Value* pointers = llvm::PoisonValue::get(llvm::FixedVectorType::get(m_.ptr, static_cast<unsigned>(p.lanes)));
+  const std::vector<Value*> at = lane_addresses(p);
+  for (int i = 0; i < p.lanes; i++) pointers = b_.CreateInsertElement(pointers, at[i], static_cast<uint64_t>(i));
+  return pointers;
+}
+
+/// As one vector, of 32-bit offsets where these will do: half the registers.
+auto FunctionEmitter::gather_addresses(const Place& p) -> Value* {
+  const unsigned bits = p.index->getType()->getScalarSizeInBits();
+  llvm::Type* wide = bits < 32 || (bits == 32 && p.index_signed) ? m_.i32 : m_.i64;
+  Value* offsets = b_.CreateIntCast(p.index, p.index->getType()->getWithNewType(wide), p.index_signed);
+  return b_.CreateGEP(m_.memory_type(p.element), address(p, p.shared), offsets);
 }
 
 auto FunctionEmitter::to_memory(Value* v, Type t) -> Value* {
