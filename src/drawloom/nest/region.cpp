@@ -74,14 +74,13 @@ template <typename Reads>
 auto united_image(const Nest& nest, const Site& site, const Facts& facts, QueryCache& cache, Reads&& reads) -> std::optional<Region> {
   const auto where = site ? find_loop(nest.tree, site)->path : TreePath{};
   RegionUnion parts(facts);
-  const size_t outer = loops_to(nest, site).size();
   for (const auto& at : stage_leaves(nest.tree)) {
     if (!std::equal(where.begin(), where.end(), at.path.begin(), at.path.begin() + static_cast<std::ptrdiff_t>(std::min(where.size(), at.path.size()))))
       continue;
     const auto& leaf = *at.node->as<StageLeaf>();
     for (const auto& access : nest.func(leaf.what).reads[static_cast<size_t>(leaf.stage)]) {
       if (!reads(leaf, access)) continue;
-      StageBox box = box_of(nest, outer, at, cache);
+      StageBox box = box_of(nest, site, at, cache);
       box.when = facts.simplify(box.when);
       if (box.when.is_never()) continue;
       for (const auto& b : access.boxes) {

@@ -102,7 +102,7 @@ auto without_full_quotients(const Form& f) -> Form {
 }  // namespace
 
 auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops, const WarmLoop& warm,
-                QueryCache& cache, Tails tails) -> FormRange {
+                QueryCache& cache, Tails tails) -> std::optional<FormRange> {
   FormRange out = range;
   for (auto it = loops.rbegin(); it != loops.rend(); ++it) {
     const auto& loop = **it;
@@ -112,7 +112,7 @@ auto over_loops(const Nest& nest, const FormRange& range, const std::vector<cons
     const Interval<Form> all{Form(loop.id == warm.loop ? -warm.iterations : 0),
                              tails == Tails::clamp ? last_clipped(nest, loop, last, cache) : last};
     const auto lo = interval_with(out.lo, loop.id, all).lo, hi = interval_with(out.hi, loop.id, all).hi;
-    DRAWLOOM_CHECK(lo && hi, "a region has no bound along {}: {} .. {}", loop.id->name, out.lo, out.hi);
+    if (!lo || !hi) return {};
     out = {without_full_quotients(*lo), without_full_quotients(*hi)};
   }
   return out;
@@ -136,15 +136,15 @@ auto has_clip(const StageLeaf& leaf, size_t dim) -> bool {
   });
 }
 
-auto region_of_dim(const RealisationFacts& facts, const GraphFunc& f, const SymbolRef& var, bool stored) -> const RegionDim& {
+auto region_of_dim(const Region& region, const GraphFunc& f, const SymbolRef& var) -> const RegionDim& {
   const auto& args = f.def->args;
-  const auto i = static_cast<size_t>(std::find(args.begin(), args.end(), var) - args.begin());
-  return (stored ? facts.stored : facts.computed).dims[i];
+  return region.dims[static_cast<size_t>(std::find(args.begin(), args.end(), var) - args.begin())];
 }
 
 class BoxQuery {
  public:
-  BoxQuery(const Nest& nest, size_t outer, QueryCache& cache) : nest_(nest), cache_(cache), outer_(outer) {}
+  BoxQuery(const Nest& nest, const Site& site, QueryCache& cache)
+      : nest_(nest), cache_(cache), site_(site), outer_(loops_to(nest, site).size()) {}
 
   auto box(const Located& leaf_at) -> StageBox {
     const auto& leaf = *leaf_at.node->as<StageLeaf>();
@@ -159,13 +159,12 @@ class BoxQuery {
     for (size_t d = 0; d < leaf.dims.size(); ++d) {
       const auto& dim = leaf.dims[d];
       RegionDim r = dim.var->kind == SymbolKind::RVar ? stage_dim_range(nest_, leaf, d, cache_)
-                                                      : region_of_dim(facts, f, dim.var, store_inside);
+                                                      : region_of_dim(store_inside ? facts.stored : facts.computed, f, dim.var);
       const auto moving = below(around, outer_);
-      if (all_own_inside) {
-        range_over(moving, {facts.compute_site, facts.warm_iterations}, r);
-      } else {
+      if (!all_own_inside)
         fix_outer_loops(leaf, d, moving, r);
-      }
+      else if (!range_over(moving, {facts.compute_site, facts.warm_iterations}, r))
+        r = region_of_dim(need_at(nest_, leaf.what, site_, cache_), f, dim.var);
       out.when = out.when && Cond::nonnegative(r.hi - r.lo);
       out.dims.emplace_back(dim.var.get(), r);
     }
@@ -173,11 +172,14 @@ class BoxQuery {
   }
 
  private:
-  /// The stage's own loops move its region only where it is a recurrence.
-  void range_over(const std::vector<const LoopNode*>& moving, const WarmLoop& warm, RegionDim& r) {
-    const FormRange need = over_loops(nest_, {r.lo, r.hi}, moving, warm, cache_, Tails::clamp);
-    const FormRange free = over_loops(nest_, {r.lo, r.free_hi}, moving, warm, cache_, Tails::ignore);
-    r.lo = need.lo, r.hi = need.hi, r.free_hi = free.hi;
+  /// r over all iterations of the moving loops; false where no Form bounds it (products of extents that vary), and r as it was. The stage's own
+  /// loops move its region only where it is a recurrence.
+  auto range_over(const std::vector<const LoopNode*>& moving, const WarmLoop& warm, RegionDim& r) -> bool {
+    const auto need = over_loops(nest_, {r.lo, r.hi}, moving, warm, cache_, Tails::clamp);
+    const auto free = over_loops(nest_, {r.lo, r.free_hi}, moving, warm, cache_, Tails::ignore);
+    if (!need || !free) return false;
+    r.lo = need->lo, r.hi = need->hi, r.free_hi = free->hi;
+    return true;
   }
 
   /// Some loops of the stage stand still: base + rel over the moving ones, clamped by the stage's clips.
@@ -191,15 +193,21 @@ class BoxQuery {
       return false;
     }();
     const Form first = r.lo;
-    range_over(moving, {}, r);
+    if (!range_over(moving, {}, r)) {
+      const auto& facts = realisation_facts(nest_, leaf.what, cache_);
+      r = region_of_dim(facts.stored, nest_.func(leaf.what), leaf.dims[d].var);
+      return;
+    }
     if (!any_fixed) return;
     const Form value = resolve(nest_, rel, cache_) + first;
-    const FormRange free = over_loops(nest_, {value, value}, moving, {}, cache_, Tails::ignore);
-    r = {free.lo, has_clip(leaf, d) && !DRAWLOOM_FAULT(clamp_dropped_in_need) ? min(free.hi, r.hi) : free.hi, free.hi, Form(0)};
+    const auto free = over_loops(nest_, {value, value}, moving, {}, cache_, Tails::ignore);
+    if (!free) return;  // all of the region at the compute place contains it
+    r = {free->lo, has_clip(leaf, d) && !DRAWLOOM_FAULT(clamp_dropped_in_need) ? min(free->hi, r.hi) : free->hi, free->hi, Form(0)};
   }
 
   const Nest& nest_;
   QueryCache& cache_;
+  const Site& site_;
   size_t outer_;
 };
 
@@ -219,7 +227,7 @@ auto image_end(const Form& f, const StageBox& box, bool upper, bool free) -> std
 
 }  // namespace
 
-auto box_of(const Nest& nest, size_t outer, const Located& leaf, QueryCache& cache) -> StageBox { return BoxQuery(nest, outer, cache).box(leaf); }
+auto box_of(const Nest& nest, const Site& site, const Located& leaf, QueryCache& cache) -> StageBox { return BoxQuery(nest, site, cache).box(leaf); }
 
 auto image(const Box& access, const StageBox& box) -> std::optional<Region> {
   Region out;
