@@ -180,7 +180,8 @@ class Widener {
     const Expr own = l.mask ? expr(l.mask) : Expr();
     const Expr around = DRAWLOOM_FAULT(load_mask_dropped) ? Expr() : mask_;
     // One element for all lanes is read under their masks too: with no lane on, it may not exist.
-    const bool wide = together(index) || around || is_vector(own);
+    // So is one whose origin is still written per lane, though its subscript came out the same for all.
+    const bool wide = together(index) || around || is_vector(own) || std::any_of(origin.begin(), origin.end(), is_vector);
     if (!wide) return load(buffer, index, own, origin, loc);
     for (auto& i : index) i = lanes_of(i);
     for (auto& o : origin) o = lanes_of(o);
@@ -193,7 +194,8 @@ class Widener {
     ExprList origin = list(s.origin);
     Expr value = expr(s.value);
     const Expr own = s.mask ? expr(s.mask) : Expr();
-    const bool wide = mask_ || is_vector(value) || is_vector(own) || std::any_of(index.begin(), index.end(), is_vector);
+    const bool wide = mask_ || is_vector(value) || is_vector(own) || std::any_of(index.begin(), index.end(), is_vector) ||
+                      std::any_of(origin.begin(), origin.end(), is_vector);
     if (!wide) return store(buffer, index, value, own, origin, s.nontemporal, loc);
     for (auto& i : index) i = lanes_of(i);
     for (auto& o : origin) o = lanes_of(o);
