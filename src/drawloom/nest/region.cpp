@@ -143,13 +143,7 @@ void add_update_needs(const Nest& nest, const GraphFunc& f, const RealisationPla
 auto output_region(const Nest& nest, const GraphFunc& f) -> Region {
   Region out;
   out.when = When::always();
-  const auto& pipeline = *nest.graph->pipeline;
-  size_t first = 0;
-  for (const auto& o : pipeline.outputs) {
-    if (o.get() == f.def.get()) break;
-    first += static_cast<size_t>(o->components());
-  }
-  const auto& buffer = *pipeline.output_buffers[first];
+  const auto& buffer = first_output_buffer(*nest.graph->pipeline, *f.def);
   for (size_t d = 0; d < f.def->args.size(); ++d) {
     const Form lo(buffer.min[d]), extent(buffer.extent[d]);
     out.dims.push_back({lo, lo + extent - 1, lo + extent - 1, extent});

@@ -120,20 +120,28 @@ auto over_loops(const Nest& nest, const FormRange& range, const std::vector<cons
 
 // ---- boxes of consumers
 
-namespace {
-
-/// Loops of `all` below the first `outer`.
-auto below(const std::vector<const LoopNode*>& all, size_t outer) -> std::vector<const LoopNode*> {
-  return {all.begin() + static_cast<std::ptrdiff_t>(std::min(outer, all.size())), all.end()};
-}
-
-/// A clip on a fused loop bounds both dimensions.
 auto has_clip(const StageLeaf& leaf, size_t dim) -> bool {
   const auto moves = [&](const SymbolRef& loop) { return uses_symbol(leaf.dims[dim].rel, loop.get()); };
   return std::any_of(leaf.clips.begin(), leaf.clips.end(), [&](const Clip& c) {
     const auto loops = symbols_of(c.index);
     return c.dim == static_cast<int>(dim) || std::any_of(loops.begin(), loops.end(), moves);
   });
+}
+
+auto first_output_buffer(const PipelineDef& pipeline, const FunctionDef& f) -> const BufferDecl& {
+  size_t first = 0;
+  for (const auto& o : pipeline.outputs) {
+    if (o.get() == &f) break;
+    first += static_cast<size_t>(o->components());
+  }
+  return *pipeline.output_buffers[first];
+}
+
+namespace {
+
+/// Loops of `all` below the first `outer`.
+auto below(const std::vector<const LoopNode*>& all, size_t outer) -> std::vector<const LoopNode*> {
+  return {all.begin() + static_cast<std::ptrdiff_t>(std::min(outer, all.size())), all.end()};
 }
 
 auto region_of_dim(const Region& region, const GraphFunc& f, const SymbolRef& var) -> const RegionDim& {

@@ -13,6 +13,11 @@ auto realisations(const Nest& nest) -> const std::vector<RealisationId>&;
 /// Loops around the list of `site`, outermost first, the site's own loop included.
 auto loops_to(const Nest& nest, const Site& site) -> std::vector<const LoopNode*>;
 
+/// Does a tail cut off values of this dimension? A clip on a fused loop bounds both of its dimensions.
+auto has_clip(const StageLeaf& leaf, size_t dim) -> bool;
+/// The buffer of the first component of an output.
+auto first_output_buffer(const PipelineDef& pipeline, const FunctionDef& f) -> const BufferDecl&;
+
 /// Clips that hold inside the loop.
 auto clips_of(const Nest& nest, const SymbolRef& loop) -> const std::vector<const Clip*>&;
 

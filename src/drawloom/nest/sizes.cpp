@@ -6,6 +6,7 @@
 
 #include "drawloom/analysis/interval.h"
 #include "drawloom/nest/cone.h"
+#include "drawloom/nest/region_box.h"
 
 // Consumers first, as in region.cpp, and by the same rules; what is different is that loops have values. The need of r at a site is the union
 // over its readers c below the site:
@@ -288,8 +289,7 @@ class SizePass {
           return std::pair<int64_t, int64_t>(0, loops_[static_cast<size_t>(l.around[i])].extent - 1);
       return {};
     });
-    const auto dim = static_cast<int>(&d - l.leaf->dims.data());
-    const bool clipped = std::any_of(l.leaf->clips.begin(), l.leaf->clips.end(), [&](const Clip& c) { return c.dim == dim; });
+    const bool clipped = has_clip(*l.leaf, static_cast<size_t>(&d - l.leaf->dims.data()));
     const int64_t free_hi = v.lo + rel.hi.value_or(0);
     v = {v.lo + rel.lo.value_or(0), clipped ? std::min(free_hi, v.hi) : free_hi, free_hi};
   }
@@ -350,13 +350,7 @@ class SizePass {
   }
 
   void output_region(const GraphFunc& f, std::array<SizedDim, kMaxRank>& need) const {
-    const auto& pipeline = *nest_.graph->pipeline;
-    size_t first = 0;
-    for (const auto& o : pipeline.outputs) {
-      if (o.get() == f.def.get()) break;
-      first += static_cast<size_t>(o->components());
-    }
-    const auto& buffer = *pipeline.output_buffers[first];
+    const auto& buffer = first_output_buffer(*nest_.graph->pipeline, *f.def);
     for (size_t d = 0; d < f.def->args.size(); ++d) {
       const int64_t lo = symbol_value(*buffer.min[d], {}), hi = lo + symbol_value(*buffer.extent[d], {}) - 1;
       need[d] = {lo, hi, hi};

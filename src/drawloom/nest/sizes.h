@@ -3,7 +3,7 @@
 /// a few numbers per stage; nothing is proved.
 ///
 /// Loops stand at the middle of their iterations (extent / 2), where tails and first iterations are rare: regions are those of the steady
-/// state, and equal the Forms of region.h at these values. A slide is taken where the iteration before shows one, so it costs no proof; what
+/// state, and equal the Forms of region.h at these values (free_hi may be lower). A slide is taken where the iteration before shows one, so it costs no proof; what
 /// region.h finds illegal for other reasons (a loop that goes back, an update) is asked of the graph in the same way.
 
 #include <span>

@@ -83,6 +83,7 @@ TEST_CASE("regions at given sizes equal the Forms at the same values") {
   check_agreement(scheduled(blur(), "  split out.y -> yo, y by 8\n  compute_at bx out.y\n  store_at bx out.yo\n"));
   check_agreement(scheduled(blur(), "  split out.y -> yo, y by 8\n  compute_at bx out.y\n  store_root bx\n"));
   check_agreement(scheduled(blur(), "  compute_root bx\n  align bx.x by 8\n  split bx.x -> x, xi by 8\n"));
+  check_agreement(scheduled(blur(), "  fuse out.x y -> xf\n  split out.xf -> xo, xi by 16\n  compute_at bx out.xi\n"));
   const auto chain = stencil_chain(5, 2, true);
   check_agreement(scheduled(chain, "  split out.y -> yo, y by 32\n  compute_at s4 out.y\n  compute_at s3 out.y\n  compute_at s2 out.yo\n  compute_root s1\n"
                                    "  compute_at s0 s1.y\n"));
