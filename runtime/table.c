@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "drawloom/device.h"
 #include "internal.h"
 
 // Generated code holds these offsets as numbers (x86-64 and every other LP64 target).
@@ -9,12 +10,30 @@ static_assert(sizeof(drawloom_type_t) == 4, "ABI");
 static_assert(sizeof(drawloom_dim_t) == 24, "ABI");
 static_assert(sizeof(drawloom_buffer_t) == 56, "ABI");
 static_assert(offsetof(drawloom_buffer_t, host) == 0, "ABI");
+static_assert(offsetof(drawloom_buffer_t, device) == 8, "ABI");
 static_assert(offsetof(drawloom_buffer_t, flags) == 24, "ABI");
 static_assert(offsetof(drawloom_buffer_t, dim) == 40, "ABI");
 static_assert(offsetof(drawloom_context_t, table) == 0, "ABI");
 static_assert(offsetof(drawloom_runtime_table_t, malloc) == 8, "ABI");
+static_assert(offsetof(drawloom_runtime_table_t, device) == 48, "ABI");
 static_assert(offsetof(drawloom_runtime_table_t, fail) == 56, "ABI");
 static_assert(sizeof(drawloom_runtime_table_t) == 112, "append only, and raise this number");
+
+// device.h: generated code fills in or reads these.
+static_assert(sizeof(drawloom_kernels_t) == 48, "ABI");
+static_assert(offsetof(drawloom_kernels_t, capability) == 32, "ABI");
+static_assert(offsetof(drawloom_kernels_t, loaded) == 40, "ABI");
+static_assert(sizeof(drawloom_tensor_map_t) == 168, "ABI");
+static_assert(offsetof(drawloom_tensor_map_t, extent) == 24, "ABI");
+static_assert(offsetof(drawloom_tensor_map_t, box) == 104, "ABI");
+static_assert(offsetof(drawloom_tensor_map_t, param) == 160, "ABI");
+static_assert(sizeof(drawloom_launch_t) == 96, "ABI");
+static_assert(offsetof(drawloom_launch_t, grid) == 24, "ABI");
+static_assert(offsetof(drawloom_launch_t, shared_bytes) == 64, "ABI");
+static_assert(offsetof(drawloom_launch_t, param) == 80, "ABI");
+static_assert(offsetof(drawloom_device_table_t, launch) == 16, "ABI");
+static_assert(offsetof(drawloom_device_table_t, buffer_malloc) == 64, "ABI");
+static_assert(sizeof(drawloom_device_table_t) == 152, "append only, and raise this number");
 
 static int default_trace(drawloom_context_t* ctx, const drawloom_trace_event_t* event) {
   (void)ctx, (void)event;

@@ -44,14 +44,14 @@ enum {
   drawloom_flag_device_dirty = 2  ///< the device copy is newer than the host's
 };
 
-struct drawloom_device_interface;
+struct drawloom_device_table_t;  // device.h
 
 /// An array with its shape. `host` is the address of the element whose coordinates are all `min`.
 typedef struct drawloom_buffer_t {
   void* host;       ///< may be null when the buffer has no elements
-  uint64_t device;  ///< device handle, 0 if there is none
-  const struct drawloom_device_interface* device_interface;
-  uint64_t flags;  ///< drawloom_flag_*
+  uint64_t device;  ///< device address of the same element, 0 if there is no device copy
+  const struct drawloom_device_table_t* device_interface;  ///< whose address that is
+  uint64_t flags;                                          ///< drawloom_flag_*
   drawloom_type_t type;
   int32_t dimensions;
   drawloom_dim_t* dim;  ///< `dimensions` of them, dimension 0 first
@@ -146,8 +146,6 @@ typedef struct drawloom_trace_event_t {
   const void* value;           ///< of a load or store, else null
 } drawloom_trace_event_t;
 
-struct drawloom_device_table_t;
-
 enum { drawloom_table_version = 1 };
 
 /// Coordinates of every buffer that passes the checks lie in [-limit, limit]; see `check_size`.
@@ -214,12 +212,20 @@ struct drawloom_context_t {
   int32_t num_threads;                 ///< of parallel loops; 0: as drawloom_set_num_threads says
   int32_t last_code;                   ///< read the last error through drawloom_last_error
   char last_message[drawloom_message_bytes];
+  void* device_stream;    ///< CUstream of kernels and copies; null: the legacy default stream
+  void* device_context;   ///< CUcontext; null: the stream's, or the primary one of device_index
+  int32_t device_index;   ///< as the driver counts devices
+  uint32_t device_flags;  ///< drawloom_device_*
+};
+
+enum {
+  drawloom_device_wait = 1  ///< each launch waits for its kernel, so that the one that fails is known
 };
 
 /// An entry point in its uniform form.
 typedef int (*drawloom_argv_function_t)(drawloom_context_t* ctx, void** args);
 
-/// The pooled allocator, OpenMP threads, errors kept in the context, no trace, no device.
+/// The pooled allocator, OpenMP threads, errors kept in the context, no trace, CUDA devices (device.h).
 const drawloom_runtime_table_t* drawloom_default_table(void);
 
 /// The process's own context, with the default table; never null, made before it is first asked for.

@@ -48,6 +48,24 @@ TEST_CASE("every code says its words", "[runtime]") {
   CHECK(words(drawloom_error_internal) == "blur: internal error: TEXT");
 }
 
+TEST_CASE("every code of devices says its words", "[runtime]") {
+  CHECK(words(drawloom_error_no_driver) ==
+        "blur: no CUDA driver: TEXT; it takes an NVIDIA GPU with a driver for CUDA 12.0 or newer");
+  CHECK(words(drawloom_error_old_driver) == "blur: the CUDA driver is too old: TEXT");
+  CHECK(words(drawloom_error_no_device) == "blur: no CUDA device: TEXT");
+  CHECK(words(drawloom_error_driver_failed) == "blur: in: TEXT");
+  CHECK(words(drawloom_error_device_out_of_memory) == "blur: no device memory for in (11 bytes)");
+  CHECK(words(drawloom_error_kernel_failed) == "blur: kernel in failed on the device: TEXT");
+  CHECK(words(drawloom_error_kernels_not_loaded) == "blur: its kernels cannot run on in: TEXT");
+  CHECK(words(drawloom_error_bad_launch) == "blur: kernel in: TEXT is 11, needs ?");
+  CHECK(words(drawloom_error_bad_tensor_dimension) == "blur: tensor map of in, dimension 11: TEXT is -22, needs ?");
+  CHECK(words(drawloom_error_bad_tensor_map) == "blur: tensor map of in: TEXT is -22, needs ?");
+  CHECK(words(drawloom_error_both_copies_newer) ==
+        "blur: buffer in was changed on the host and on the device, so neither copy is the newest");
+  CHECK(words(drawloom_error_wrong_device) == "blur: buffer in: its device copy is TEXT");
+  CHECK(words(drawloom_error_not_device_memory) == "blur: TEXT is no device memory that was allocated here");
+}
+
 TEST_CASE("a number that is no code still gives a message", "[runtime]") {
   CHECK(words(4711) == "blur: error of an unknown kind: TEXT");
   CHECK(std::string(drawloom_error_name(4711)) == "unknown");
@@ -58,8 +76,9 @@ TEST_CASE("codes have names of their own, in the order of their numbers", "[runt
   CHECK(std::string(drawloom_error_name(drawloom_ok)) == "ok");
   CHECK(std::string(drawloom_error_name(drawloom_error_out_of_memory)) == "out_of_memory");
   std::set<std::string> names;
-  for (int code = 1; code <= drawloom_error_internal; code++) names.insert(drawloom_error_name(code));
-  CHECK(names.size() == drawloom_error_internal);
+  const int last = drawloom_error_not_device_memory;
+  for (int code = 1; code <= last; code++) names.insert(drawloom_error_name(code));
+  CHECK(names.size() == last);
   CHECK(names.count("unknown") == 0);
 }
 

@@ -1,9 +1,11 @@
 /* The public headers compile as C11, and a C program can call the library. */
+#include "drawloom/device.h"
 #include "drawloom/runtime.h"
 #include "drawloom/runtime_testing.h"
 
 _Static_assert(drawloom_error_buffer_null == 1, "codes are ABI");
 _Static_assert(drawloom_error_internal == 17, "codes are ABI");
+_Static_assert(drawloom_error_not_device_memory == 30, "codes are ABI");
 
 static int add_up(drawloom_context_t* ctx, int64_t index, void* closure) {
   (void)ctx;
