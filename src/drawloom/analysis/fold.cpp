@@ -123,7 +123,8 @@ auto fold_call(Intrinsic f, double a) -> std::optional<double> {
     case Intrinsic::Pow:
     case Intrinsic::Sin:
     case Intrinsic::Cos:
-    case Intrinsic::IsNan: break;
+    case Intrinsic::IsNan:
+    case Intrinsic::WarpUniform: break;
   }
   return {};
 }
@@ -241,7 +242,13 @@ auto fold_constants(const Expr& e) -> Expr {
     case Kind::Store:
     case Kind::Stage:
     case Kind::Check:
-    case Kind::StoreFence: break;
+    case Kind::StoreFence:
+    case Kind::Address:
+    case Kind::Reinterpret:
+#define NODE(name, family) case Kind::name:
+#include "drawloom/ir/device_nodes.def"
+#undef NODE
+      break;
   }
   return e;
 }

@@ -97,7 +97,13 @@ class Reader {
       case Kind::Store:
       case Kind::Stage:
       case Kind::Check:
-      case Kind::StoreFence: break;
+      case Kind::StoreFence:
+      case Kind::Address:
+      case Kind::Reinterpret:
+#define NODE(name, family) case Kind::name:
+#include "drawloom/ir/device_nodes.def"
+#undef NODE
+        break;
     }
     return unknown(e);
   }

@@ -280,7 +280,13 @@ auto with_operands(const Expr& side, Type t, const ExprList& operands, const Loc
     case Kind::Store:
     case Kind::Stage:
     case Kind::Check:
-    case Kind::StoreFence: break;
+    case Kind::StoreFence:
+    case Kind::Address:
+    case Kind::Reinterpret:
+#define NODE(name, family) case Kind::name:
+#include "drawloom/ir/device_nodes.def"
+#undef NODE
+      break;
   }
   DRAWLOOM_CHECK(false, "a {} in a rule", kind_name(side.kind()));
   return {};

@@ -120,7 +120,13 @@ auto ValueRanges::compute(const Expr& e) -> Range {
     case Kind::Store:
     case Kind::Stage:
     case Kind::Check:
-    case Kind::StoreFence: break;
+    case Kind::StoreFence:
+    case Kind::Address:
+    case Kind::Reinterpret:
+#define NODE(name, family) case Kind::name:
+#include "drawloom/ir/device_nodes.def"
+#undef NODE
+      break;
   }
   return all;
 }

@@ -92,6 +92,7 @@ class Finder {
       case Kind::FloatImm:
       case Kind::VarRef:
       case Kind::Cast:
+      case Kind::Reinterpret:
       case Kind::Unary:
       case Kind::Binary:
       case Kind::Select:
@@ -99,6 +100,10 @@ class Finder {
       case Kind::Broadcast:
       case Kind::Let: return check_type(static_cast<const ExprNode&>(node).type, node.loc, kind_name(node.kind));
       case Kind::Call: return check_call(static_cast<const Call&>(node));
+      case Kind::Address:
+#define NODE(name, family) case Kind::name:
+#include "drawloom/ir/device_nodes.def"
+#undef NODE
       case Kind::Access: found.emplace_back(DiagKind::codegen_node, node.loc, kind_name(node.kind)); return;
       case Kind::Load: {
         const auto& n = static_cast<const Load&>(node);
@@ -154,6 +159,8 @@ class Finder {
 
   void check_loop(const For& n) {
     if (n.how == ForKind::Vectorized) found.emplace_back(DiagKind::codegen_loop, n.loc, n.symbol->name, "vectorized");
+    if (n.how == ForKind::Block) found.emplace_back(DiagKind::codegen_loop, n.loc, n.symbol->name, "block");
+    if (n.how == ForKind::Thread) found.emplace_back(DiagKind::codegen_loop, n.loc, n.symbol->name, "thread");
     if (n.how == ForKind::Unrolled) found.emplace_back(DiagKind::codegen_loop, n.loc, n.symbol->name, "unrolled");
   }
 

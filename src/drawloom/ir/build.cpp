@@ -89,6 +89,10 @@ auto cast(Type type, Expr value, Loc loc) -> Expr {
   DRAWLOOM_CHECK(type.lanes == value.type().lanes, "cast from {} to {} changes lanes", value.type(), type);
   return build<Cast>(type, std::move(value), std::move(loc));
 }
+auto reinterpret(Type type, Expr value, Loc loc) -> Expr {
+  if (value.type() == type) return value;
+  return build<Reinterpret>(type, std::move(value), std::move(loc));
+}
 auto unary(UnaryOp op, Expr a, Loc loc) -> Expr {
   return build<Unary>(Type(), op, std::move(a), std::move(loc));
 }

@@ -13,6 +13,7 @@ auto float_imm(Type type, double value, Loc loc = {}) -> Expr;   ///< rounds `va
 auto constant(Type type, int64_t value, Loc loc = {}) -> Expr;
 auto var_ref(SymbolRef symbol, Loc loc = {}) -> Expr;
 auto cast(Type type, Expr value, Loc loc = {}) -> Expr;          ///< the value itself when it has the type
+auto reinterpret(Type type, Expr value, Loc loc = {}) -> Expr;   ///< the value itself when it has the type
 auto unary(UnaryOp op, Expr a, Loc loc = {}) -> Expr;
 auto binary(BinaryOp op, Expr a, Expr b, Loc loc = {}) -> Expr;
 auto select(Expr condition, Expr yes, Expr no, Loc loc = {}) -> Expr;

@@ -123,7 +123,7 @@ class Comparer {
     return a.kind == b.kind && a.type == b.type && a.min == b.min && a.max == b.max;
   }
   static auto same_declaration(const BufferDecl& a, const BufferDecl& b) -> bool {
-    return a.element == b.element && a.rank == b.rank && a.memory == b.memory;
+    return a.element == b.element && a.rank == b.rank && a.memory == b.memory && a.at == b.at;
   }
   static auto same_declaration(const FuncDecl&, const FuncDecl&) -> bool { return true; }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "drawloom/ir/device_nodes.h"
 #include "drawloom/ir/node.h"
 #include "drawloom/ir/symbol.h"
 
@@ -24,8 +25,9 @@ enum class Intrinsic : uint8_t {
 };
 
 /// Serial: in order. Parallel: any order, at once, one task per iteration. Vectorized: all iterations as lanes of one
-/// vector; constant extent. Unrolled: as Serial, written out; constant extent.
-enum class ForKind : uint8_t { Serial, Parallel, Vectorized, Unrolled };
+/// vector; constant extent. Unrolled: as Serial, written out; constant extent. Block: one block of a grid per iteration.
+/// Thread: one thread of a block per iteration; constant extent (both only in a Launch, with min 0).
+enum class ForKind : uint8_t { Serial, Parallel, Vectorized, Unrolled, Block, Thread };
 
 /// An integer, bool or index constant; a vector type means all lanes. The bits below the width count: unsigned values are kept
 /// zero-extended, signed ones sign-extended (u64 by its bit pattern).

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "drawloom/ir/build.h"
+#include "drawloom/ir/parse_device.h"
 #include "drawloom/ir/parse_expr.h"
 #include "drawloom/ir/text_form.h"
 #include "drawloom/ir/type_rules.h"
@@ -188,13 +189,14 @@ class IrParser {
     return out;
   }
 
-  /// A let or an allocate without braces: what follows it in its block is its body.
+  /// A let, an allocate or a tensor map without braces: what follows it in its block is its body.
   struct Open {
     size_t first_inside;  ///< position in the list of statements
     SymbolRef symbol;
     BufferRef buffer;
     ExprList values;
     Loc loc;
+    std::optional<TensorMap::Shape> map = {};
   };
 
   /// The statements up to `}`. Open lets are closed at the end, from the inside out, without recursion.
@@ -204,8 +206,8 @@ class IrParser {
     std::vector<Open> open;
     while (!in_.accept("}")) {
       DRAWLOOM_REQUIRE(exprs_.shared_lines());
-      if (in_.at("let") || in_.at("allocate")) {
-        DRAWLOOM_TRY(auto binder, in_.at("let") ? let_line() : allocate_line());
+      if (in_.at("let") || in_.at("allocate") || in_.at("tensor_map")) {
+        DRAWLOOM_TRY(auto binder, in_.at("let") ? let_line() : in_.at("allocate") ? allocate_line() : tensor_map_line());
         if (in_.at("{")) {
           const size_t outer = scope_.size() - 1;
           DRAWLOOM_TRY(auto body, braces());
@@ -232,6 +234,9 @@ class IrParser {
   }
 
   static auto close(Open& binder, Stmt body) -> Result<Stmt> {
+    if (binder.map) {
+      return try_make<TensorMap>(binder.symbol, binder.buffer, *std::move(binder.map), std::move(body), binder.loc);
+    }
     if (binder.symbol) return try_make<LetStmt>(binder.symbol, binder.values[0], std::move(body), binder.loc);
     return try_make<Allocate>(binder.buffer, std::move(binder.values), std::move(body), binder.loc);
   }
@@ -261,15 +266,31 @@ class IrParser {
     }
     DRAWLOOM_TRY(const auto memory, this->memory());
     auto buffer = make_buffer(std::string(name.name()), element, rank, memory, name.loc);
+    if (memory == MemoryKind::Shared) {
+      DRAWLOOM_REQUIRE(in_.expect("at"));
+      DRAWLOOM_TRY(const int64_t at, in_.expect_integer("a byte of shared memory"));
+      buffer = make_shared_buffer(std::string(name.name()), element, rank, at, name.loc);
+    }
     DRAWLOOM_REQUIRE(scope_.add(name, {}, buffer));
     return Open{0, {}, std::move(buffer), std::move(extents), loc};
   }
 
   auto memory() -> Result<MemoryKind> {
-    for (const auto kind : {MemoryKind::Heap, MemoryKind::Stack, MemoryKind::Register}) {
+    for (const auto kind : {MemoryKind::Heap, MemoryKind::Stack, MemoryKind::Register, MemoryKind::Shared}) {
       if (in_.accept(memory_name(kind))) return kind;
     }
-    return in_.unexpected("`heap`, `stack` or `register`");
+    return in_.unexpected("`heap`, `stack`, `register` or `shared`");
+  }
+
+  /// `tensor_map %m = %b[0, 0] dims (w, h) strides (s) box (64, 64) swizzle 128`
+  auto tensor_map_line() -> Result<Open> {
+    const Loc loc = in_.next().loc;
+    DRAWLOOM_TRY(const auto name, in_.expect(TokenKind::Variable, "a variable, as in `%t`"));
+    DRAWLOOM_REQUIRE(in_.expect("="));
+    DRAWLOOM_TRY(auto head, tensor_map_head(in_, exprs_));
+    auto symbol = make_symbol(SymbolKind::TensorMap, std::string(name.name()), uint_type(64), name.loc);
+    DRAWLOOM_REQUIRE(scope_.add(name, symbol, {}));
+    return Open{0, std::move(symbol), head.buffer, {}, loc, std::move(head.shape)};
   }
 
   // --- statements
@@ -280,11 +301,18 @@ class IrParser {
     if (first.is("parallel")) return marked_for(ForKind::Parallel, first.loc);
     if (first.is("vectorized")) return marked_for(ForKind::Vectorized, first.loc);
     if (first.is("unrolled")) return marked_for(ForKind::Unrolled, first.loc);
+    if (first.is("block")) return marked_for(ForKind::Block, first.loc);
+    if (first.is("thread")) return marked_for(ForKind::Thread, first.loc);
     if (first.is("if")) return if_stmt(first.loc);
     if (first.is("store")) return store_stmt(first.loc);
     if (first.is("stage")) return stage_stmt(first.loc);
     if (first.is("check")) return check_stmt(first.loc);
     if (first.is("store_fence")) return store_fence(first.loc);
+    if (first.is("launch")) return launch_stmt(first.loc);
+    if (first.is("roles")) return roles_stmt(first.loc);
+    if (first.is("elect")) return elect_stmt(first.loc);
+    DRAWLOOM_TRY(auto device, device_statement(first, in_, exprs_));
+    if (device) return device;
     return Diag(DiagKind::parse_unexpected, first.loc, "a statement or `}`", first.described());
   }
 
@@ -344,6 +372,41 @@ class IrParser {
       DRAWLOOM_REQUIRE(in_.expect(")"));
     }
     return try_make<Check>(std::move(condition), string_value(code), string_value(message), std::move(args), loc);
+  }
+
+  auto launch_stmt(const Loc& loc) -> Result<Stmt> {
+    DRAWLOOM_TRY(auto head, launch_head(in_));
+    DRAWLOOM_TRY(auto body, braces());
+    return try_make<Launch>(std::move(head.name), head.attributes, std::move(body), loc);
+  }
+  auto elect_stmt(const Loc& loc) -> Result<Stmt> {
+    DRAWLOOM_TRY(auto body, braces());
+    return try_make<Elect>(std::move(body), loc);
+  }
+  auto roles_stmt(const Loc& loc) -> Result<Stmt> {
+    DRAWLOOM_REQUIRE(in_.expect("{"));
+    StmtList roles;
+    while (!in_.accept("}")) {
+      DRAWLOOM_TRY(auto role, role_stmt());
+      roles.push_back(std::move(role));
+    }
+    return try_make<RoleSwitch>(std::move(roles), loc);
+  }
+  /// `role "math" warps 8 as %t { .. }`
+  auto role_stmt() -> Result<Stmt> {
+    const Loc loc = in_.loc();
+    DRAWLOOM_REQUIRE(in_.expect("role"));
+    DRAWLOOM_TRY(const auto name, in_.expect(TokenKind::String, "the name of a role in quotes"));
+    DRAWLOOM_REQUIRE(in_.expect("warps"));
+    DRAWLOOM_TRY(const int64_t warps, in_.expect_integer("a number of warps"));
+    DRAWLOOM_REQUIRE(in_.expect("as"));
+    DRAWLOOM_TRY(const auto thread, in_.expect(TokenKind::Variable, "a variable, as in `%t`"));
+    const auto symbol = make_symbol(SymbolKind::Loop, std::string(thread.name()), kIndex, thread.loc);
+    const size_t outer = scope_.size();
+    DRAWLOOM_REQUIRE(scope_.add(thread, symbol, {}));
+    DRAWLOOM_TRY(auto body, braces());
+    scope_.shrink(outer);
+    return try_make<Role>(string_value(name), static_cast<int>(warps), symbol, std::move(body), loc);
   }
 
   TokenCursor in_;

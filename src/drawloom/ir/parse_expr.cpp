@@ -79,6 +79,7 @@ auto ExprParser::binary_from(int strength) -> Result<Expr> {
 
 auto ExprParser::unary_expr() -> Result<Expr> {
   const Token start = in_.peek();
+  if (start.is("&")) return address_expr();
   const UnaryOp* op = start.kind == TokenKind::Punct ? find_op(kUnaryOps, start.text) : nullptr;
   if (!op) return primary();
   in_.next();
@@ -128,7 +129,8 @@ auto ExprParser::word() -> Result<Expr> {
     if (typed && !type.is_bool()) return Diag(DiagKind::parse_number, token.loc, token.text, type);
     return try_make<IntImm>(type, token.text == "true", token.loc);
   }
-  if (in_.peek(1).is("<") && token.text == "cast") return in_.next(), cast_expr(token.loc);
+  const bool converts = token.text == "cast" || token.text == "reinterpret";
+  if (converts && in_.peek(1).is("<")) return in_.next(), cast_expr(token);
   if (!in_.peek(1).is("(")) return named(token);
   in_.next();
   if (token.text == "let") return let_expr(token.loc);
@@ -198,7 +200,9 @@ auto ExprParser::type() -> Result<Type> {
 
 // --- forms that look like calls
 
-auto ExprParser::cast_expr(const Loc& loc) -> Result<Expr> {
+/// `cast<f32>(value)`, `reinterpret<f32>(value)`
+auto ExprParser::cast_expr(const Token& word) -> Result<Expr> {
+  const Loc& loc = word.loc;
   DRAWLOOM_REQUIRE(in_.expect("<"));
   DRAWLOOM_TRY(const Type to, type());
   DRAWLOOM_REQUIRE(in_.expect(">"));
@@ -206,8 +210,9 @@ auto ExprParser::cast_expr(const Loc& loc) -> Result<Expr> {
   DRAWLOOM_TRY(auto value, expr());
   DRAWLOOM_REQUIRE(in_.expect(")"));
   if (value.type().lanes != to.lanes) {
-    return Diag(DiagKind::ir_malformed, loc, str("`cast<{}>`", to), str("the value is {}", value.type()));
+    return Diag(DiagKind::ir_malformed, loc, str("`{}<{}>`", word.text, to), str("the value is {}", value.type()));
   }
+  if (word.text == "reinterpret") return try_make<Reinterpret>(to, std::move(value), loc);
   return try_make<Cast>(to, std::move(value), loc);
 }
 
@@ -341,6 +346,14 @@ auto ExprParser::load_expr() -> Result<Expr> {
   const Loc loc = in_.loc();
   DRAWLOOM_TRY(auto e, element());
   return try_make<Load>(e.buffer->element, e.buffer, std::move(e.index), std::move(e.mask), std::move(e.origin), loc);
+}
+
+/// `&%b[i, j]`
+auto ExprParser::address_expr() -> Result<Expr> {
+  const Loc loc = in_.next().loc;
+  DRAWLOOM_TRY(auto e, element());
+  if (e.mask || !e.origin.empty()) return Diag(DiagKind::ir_malformed, loc, "`&`", "a place has no mask and no origin");
+  return try_make<Address>(Type(), e.buffer, std::move(e.index), loc);
 }
 
 // --- sharing, hooks

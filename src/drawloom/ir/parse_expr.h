@@ -64,7 +64,8 @@ class ExprParser {
   auto integer(const Token& digits, bool negative, Type type, const Loc& loc) -> Result<Expr>;
   auto literal_type(const Token& digits, Type& type) -> Result<bool>;
   auto named(const Token& name) -> Result<Expr>;
-  auto cast_expr(const Loc& loc) -> Result<Expr>;
+  auto cast_expr(const Token& word) -> Result<Expr>;
+  auto address_expr() -> Result<Expr>;
   auto let_expr(const Loc& loc) -> Result<Expr>;
   auto field_or_call(const Token& name) -> Result<Expr>;
   auto buffer_field(const Token& name) -> Result<Expr>;

@@ -6,6 +6,7 @@
 
 #include "drawloom/ir/build.h"
 #include "drawloom/ir/dispatch.h"
+#include "drawloom/ir/print_device.h"
 #include "drawloom/ir/print_expr.h"
 #include "drawloom/ir/text_form.h"
 #include "drawloom/support/lexer.h"
@@ -93,6 +94,8 @@ auto for_word(ForKind how) -> std::string_view {
     case ForKind::Parallel: return "parallel for";
     case ForKind::Vectorized: return "vectorized for";
     case ForKind::Unrolled: return "unrolled for";
+    case ForKind::Block: return "block for";
+    case ForKind::Thread: return "thread for";
   }
   return "for";
 }
@@ -118,6 +121,10 @@ class StmtPrinter {
     } else if (const auto* allocate = s.as<Allocate>()) {
       put_allocate(*allocate, "");
       put_last(allocate->body);
+      names_.leave();
+    } else if (const auto* map = s.as<TensorMap>()) {
+      put_tensor_map(*map, "");
+      put_last(map->body);
       names_.leave();
     } else {
       put(s);
@@ -183,8 +190,10 @@ class StmtPrinter {
     names_.enter();
     names_.bind(n.buffer.get());
     const bool flat = static_cast<int>(n.extents.size()) != n.buffer->rank;
-    line(str("allocate {}: {}[{}]{} {}{}", names_.of(*n.buffer), n.buffer->element, join(p, ", "),
-             flat ? str(" rank {}", n.buffer->rank) : std::string(), memory_name(n.buffer->memory), end));
+    const bool shared = n.buffer->memory == MemoryKind::Shared;
+    line(str("allocate {}: {}[{}]{} {}{}{}", names_.of(*n.buffer), n.buffer->element, join(p, ", "),
+             flat ? str(" rank {}", n.buffer->rank) : std::string(), memory_name(n.buffer->memory),
+             shared ? str(" at {}", n.buffer->at) : std::string(), end));
   }
   void put_node(const Store& n) {
     ExprList roots = n.index;
@@ -211,6 +220,47 @@ class StmtPrinter {
     line(str("check {} {} {}{}", p[0], quoted(n.code), quoted(n.message), args));
   }
   void put_node(const StoreFence&) { line("store_fence"); }
+
+  // --- device code
+
+  template <DeviceLine T>
+  void put_node(const T& n) {
+    const auto p = shared_first(field_exprs(n));
+    line(device_line(n, p, hooks_));
+  }
+  void put_node(const Launch& n) {
+    line(launch_head(n) + " {");
+    body(n.body);
+  }
+  void put_node(const TensorMap& n) {
+    put_tensor_map(n, " {");
+    body(n.body);
+    names_.leave();
+  }
+  void put_tensor_map(const TensorMap& n, std::string_view end) {
+    const auto p = shared_first(field_exprs(n));
+    names_.enter();
+    names_.bind(n.symbol.get());
+    line(tensor_map_head(n, names_.of(*n.symbol), p, hooks_) + std::string(end));
+  }
+  void put_node(const RoleSwitch& n) {
+    line("roles {");
+    ++indent_;
+    for (const auto& role : n.roles) put(role);
+    --indent_;
+    line("}");
+  }
+  void put_node(const Role& n) {
+    names_.enter();
+    names_.bind(n.symbol.get());
+    line(str("role {} warps {} as {} {{", quoted(n.name), n.warps, names_.of(*n.symbol)));
+    body(n.body);
+    names_.leave();
+  }
+  void put_node(const Elect& n) {
+    line("elect {");
+    body(n.body);
+  }
 
   void body(const Stmt& s) {
     inside(s);

@@ -214,6 +214,10 @@ class ExprPrinter {
     return str("ramp({}, {})", list({n.base, n.stride}), n.type.lanes);
   }
   auto node_text(const Broadcast& n) -> std::string { return str("broadcast({}, {})", text(n.value), n.type.lanes); }
+  auto node_text(const Address& n) -> std::string {
+    return str("&{}[{}]", names_.buffer(names_.context, *n.buffer), list(n.index));
+  }
+  auto node_text(const Reinterpret& n) -> std::string { return str("reinterpret<{}>({})", n.type, text(n.value)); }
   auto node_text(const Let& n) -> std::string {
     const auto value = text(n.value);
     if (names_.enter) names_.enter(names_.context, *n.symbol);

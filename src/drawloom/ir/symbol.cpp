@@ -24,7 +24,8 @@ auto is_runtime_symbol(const Symbol& s) -> bool {
     case SymbolKind::Var:
     case SymbolKind::RVar:
     case SymbolKind::Loop:
-    case SymbolKind::Let: return false;
+    case SymbolKind::Let:
+    case SymbolKind::TensorMap: return false;
   }
   return false;
 }
@@ -39,6 +40,7 @@ auto memory_name(MemoryKind m) -> std::string_view {
     case MemoryKind::Heap: return "heap";
     case MemoryKind::Stack: return "stack";
     case MemoryKind::Register: return "register";
+    case MemoryKind::Shared: return "shared";
   }
   return "?";
 }
@@ -55,6 +57,12 @@ BufferDecl::BufferDecl(std::string n, Type e, int r, MemoryKind m, Loc l)
 
 auto make_buffer(std::string name, Type element, int rank, MemoryKind memory, Loc loc) -> BufferRef {
   return make_ref<const BufferDecl>(std::move(name), element, rank, memory, std::move(loc));
+}
+
+auto make_shared_buffer(std::string name, Type element, int rank, int64_t at, Loc loc) -> BufferRef {
+  auto out = make_ref<BufferDecl>(std::move(name), element, rank, MemoryKind::Shared, std::move(loc));
+  out->at = at;
+  return out;
 }
 
 }  // namespace drawloom

@@ -14,8 +14,8 @@ namespace drawloom {
 
 /// Var: a pure dimension of a definition. RVar: a dimension of a reduction domain. Loop: a loop variable of a nest or
 /// a lowered program. Let: a let-bound value. Param: a scalar argument of a pipeline.
-/// BufferMin, BufferExtent, BufferStride: fields of a buffer argument, known at the call.
-enum class SymbolKind : uint8_t { Var, RVar, Loop, Let, Param, BufferMin, BufferExtent, BufferStride };
+/// BufferMin, BufferExtent, BufferStride: fields of a buffer argument, known at the call. TensorMap: of a TensorMap node.
+enum class SymbolKind : uint8_t { Var, RVar, Loop, Let, Param, BufferMin, BufferExtent, BufferStride, TensorMap };
 
 /// Numbers handed out in order of creation. They order symbols, buffers and Funcs where output must not depend on
 /// addresses; only their relative order may be observed.
@@ -49,8 +49,9 @@ auto is_buffer_field(const Symbol& s) -> bool;
 
 /// Where the elements of a buffer live.
 /// Argument: the caller's drawloom_buffer_t. Heap: the runtime's allocator. Stack: the frame of the task.
-/// Register: small, all subscripts constant after unrolling; becomes SSA values.
-enum class MemoryKind : uint8_t { Argument, Heap, Stack, Register };
+/// Register: small, all subscripts constant after unrolling; becomes SSA values. Shared: the shared memory of a block of
+/// threads, from byte `at` on.
+enum class MemoryKind : uint8_t { Argument, Heap, Stack, Register, Shared };
 auto memory_name(MemoryKind m) -> std::string_view;
 
 /// A buffer of one element type. Compared by identity.
@@ -64,12 +65,14 @@ struct BufferDecl : RefCounted {
   Loc loc;
   std::vector<SymbolRef> min, extent, stride;  ///< one per dimension for Argument, else empty
   int rank;
+  int64_t at = 0;  ///< Shared: byte of its first element in the block's shared memory; the name of a place, not unique
   uint64_t id = next_identity();
   Ref<const Attachment> attached;
 };
 using BufferRef = Ref<const BufferDecl>;
 
 auto make_buffer(std::string name, Type element, int rank, MemoryKind memory, Loc loc = {}) -> BufferRef;
+auto make_shared_buffer(std::string name, Type element, int rank, int64_t at, Loc loc = {}) -> BufferRef;
 
 /// Identity of a Func for nodes that mention one. The front end's definition derives from it; the IR knows no more.
 struct FuncDecl : RefCounted {

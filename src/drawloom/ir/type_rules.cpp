@@ -1,6 +1,7 @@
 #include "drawloom/ir/type_rules.h"
 
 #include "drawloom/ir/build.h"
+#include "drawloom/ir/device_rules.h"
 #include "drawloom/ir/dispatch.h"
 #include "drawloom/ir/text_form.h"
 #include "drawloom/support/check.h"
@@ -41,6 +42,8 @@ auto type_of(const Load& n) -> Type { return n.buffer->element.with_lanes(lanes_
 auto type_of(const Ramp& n) -> Type { return n.base.type().with_lanes(n.type.lanes); }
 auto type_of(const Broadcast& n) -> Type { return n.value.type().with_lanes(n.type.lanes); }
 auto type_of(const Let& n) -> Type { return n.body.type(); }
+auto type_of(const Address& n) -> Type { return address_type(n); }
+auto type_of(const Reinterpret& n) -> Type { return n.type.with_lanes(n.value.type().lanes); }
 
 // --- what may stand where
 
@@ -103,7 +106,9 @@ auto problem(const Select& n) -> Problem {
   return {};
 }
 
-auto takes_integers(Intrinsic f) -> bool { return f == Intrinsic::Abs || f == Intrinsic::Absd; }
+auto takes_integers(Intrinsic f) -> bool {
+  return f == Intrinsic::Abs || f == Intrinsic::Absd || f == Intrinsic::WarpUniform;
+}
 auto problem(const Call& n) -> Problem {
   if (static_cast<int>(n.args.size()) != arity(n.function)) {
     return malformed(n, str("`{}` takes {} arguments, not {}", op_text(n.function), arity(n.function), n.args.size()));
@@ -186,6 +191,8 @@ auto problem(const Allocate& n) -> Problem {
   if (count != rank && count != 1) return malformed(n, str("{} extents for a buffer of rank {}", count, rank));
   if (auto p = index_problem(n, n.extents, 1, "extent")) return p;
   if (n.buffer->memory == MemoryKind::Heap) return {};
+  const bool misplaced = n.buffer->memory == MemoryKind::Shared && (n.buffer->at < 0 || n.buffer->at % n.buffer->element.bytes() != 0);
+  if (misplaced) return malformed(n, str("byte {} is no place for elements of {} bytes", n.buffer->at, n.buffer->element.bytes()));
   for (const auto& e : n.extents) {
     if (e.kind() != Kind::IntImm) return malformed(n, str("extent `{}` of a {} buffer is not constant", print(e), memory_name(n.buffer->memory)));
   }
@@ -208,6 +215,12 @@ auto problem(const Check& n) -> Problem {
   return {};
 }
 auto problem(const StoreFence&) -> Problem { return {}; }
+
+template <typename T>
+  requires requires(const T& n) { device_problem(n); }
+auto problem(const T& n) -> Problem {
+  return device_problem(n);
+}
 
 }  // namespace
 

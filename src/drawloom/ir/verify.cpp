@@ -8,6 +8,7 @@
 #include "drawloom/ir/rewrite.h"
 #include "drawloom/ir/text_form.h"
 #include "drawloom/ir/type_rules.h"
+#include "drawloom/ir/verify_device.h"
 
 namespace drawloom {
 namespace {
@@ -90,6 +91,15 @@ class Verifier {
     check_element(n);
     if (inputs_.contains(n.buffer.get())) malformed(n, "a store to an input");
   }
+  void check_node(const Address& n) {
+    if (!in_scope_.contains(n.buffer.get())) malformed(n, "the buffer is not in scope");
+  }
+  void check_node(const TensorMap& n) {
+    if (!in_scope_.contains(n.buffer.get())) malformed(n, "the buffer is not in scope");
+  }
+  void check_node(const Launch& n) {
+    for (auto& diag : verify_launch(n)) found_.push_back(std::move(diag));
+  }
   void check_node(const For& n) {
     int64_t extent;
     const bool vectorized = n.how == ForKind::Vectorized, unrolled = n.how == ForKind::Unrolled;
@@ -120,7 +130,7 @@ class Verifier {
   auto is_complete(const T& n) -> bool {
     std::string_view missing;
     n.each_field([&](std::string_view name, const auto& field) {
-      if (name != "mask" && name != "otherwise" && !is_there(field)) missing = name;
+      if (!may_be_undefined(T::kKind, name) && !is_there(field)) missing = name;
     });
     if (missing.empty()) return true;
     // Its text cannot be printed.
@@ -128,6 +138,11 @@ class Verifier {
       found_.emplace_back(DiagKind::ir_malformed, n.loc, kind_name(T::kKind), str("`{}` is undefined", missing));
     }
     return false;
+  }
+  static auto may_be_undefined(Kind kind, std::string_view field) -> bool {
+    if (kind == Kind::Arrive) return field == "bytes" || field == "rank";
+    if (kind == Kind::Sync) return field == "id";
+    return field == "mask" || field == "otherwise";
   }
   template <typename F>
   static auto is_there(const F& field) -> bool {

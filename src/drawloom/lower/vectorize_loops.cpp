@@ -50,9 +50,14 @@ class Widener {
         return check(uniform(c.condition), c.code, c.message, std::move(args), s.loc());
       }
       case Kind::StoreFence: return s;
+#define NODE(name, family) case Kind::name:
+#include "drawloom/ir/device_nodes.def"
+#undef NODE
       case Kind::IntImm:
       case Kind::FloatImm:
       case Kind::VarRef:
+      case Kind::Address:
+      case Kind::Reinterpret:
       case Kind::Cast:
       case Kind::Unary:
       case Kind::Binary:
@@ -122,6 +127,10 @@ class Widener {
         const Expr v = expr(e.to<Cast>().value);
         return cast(e.type().with_lanes(v.type().lanes), v, loc);
       }
+      case Kind::Reinterpret: {
+        const Expr v = expr(e.to<Reinterpret>().value);
+        return reinterpret(e.type().with_lanes(v.type().lanes), v, loc);
+      }
       case Kind::Unary: return unary(e.to<Unary>().op, expr(e.to<Unary>().a), loc);
       case Kind::Binary: {
         const auto& b = e.to<Binary>();
@@ -158,7 +167,12 @@ class Widener {
       case Kind::Store:
       case Kind::Stage:
       case Kind::Check:
-      case Kind::StoreFence: break;
+      case Kind::StoreFence:
+      case Kind::Address:
+#define NODE(name, family) case Kind::name:
+#include "drawloom/ir/device_nodes.def"
+#undef NODE
+        break;
     }
     DRAWLOOM_CHECK(false, "{} inside a vector loop", kind_name(e.kind()));
     return {};

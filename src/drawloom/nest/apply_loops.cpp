@@ -16,6 +16,8 @@ auto kind_word(ForKind k) -> std::string_view {
     case ForKind::Parallel: return "parallel";
     case ForKind::Vectorized: return "vectorized";
     case ForKind::Unrolled: return "unrolled";
+    case ForKind::Block: return "block";
+    case ForKind::Thread: return "thread";
   }
   return "serial";
 }

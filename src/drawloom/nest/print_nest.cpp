@@ -44,7 +44,9 @@ class NestPrinter {
   auto loop_text(const LoopNode& loop) -> std::string {
     std::string word;
     switch (loop.how) {
-      case ForKind::Serial: break;
+      case ForKind::Serial:
+      case ForKind::Block:
+      case ForKind::Thread: break;  // its level says it
       case ForKind::Parallel: word = "parallel "; break;
       case ForKind::Vectorized: word = "vectorized "; break;
       case ForKind::Unrolled: word = "unrolled "; break;

@@ -44,6 +44,10 @@ auto FunctionEmitter::emit_cast(Type to, Type from, Value* v) -> Value* {
   return b_.CreateIntCast(v, type, is_signed(from));
 }
 
+auto FunctionEmitter::emit_reinterpret(const Reinterpret& n) -> Value* {
+  return b_.CreateBitCast(value(n.value), m_.value_type(n.type));
+}
+
 /// Truncates and saturates, in operations that vectors have. The value is first raised to the lowest integer; this
 /// comparison also sends NaN there. Where the highest integer is a number of the float type, the value is lowered to
 /// it; else a value too high is noticed, and what its conversion gave (LLVM: poison) is not chosen.
@@ -251,6 +255,7 @@ auto FunctionEmitter::emit_call(const Call& n) -> Value* {
     case Intrinsic::Sin: return libm_call("sin", t, args);
     case Intrinsic::Cos: return libm_call("cos", t, args);
     case Intrinsic::IsNan: return b_.CreateFCmpUNO(args[0], args[0]);
+    case Intrinsic::WarpUniform: return args[0];
   }
   return nullptr;
 }

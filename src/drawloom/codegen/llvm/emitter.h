@@ -285,6 +285,7 @@ class FunctionEmitter {
   auto integer(Type t, int64_t v) -> llvm::Constant*;
   auto real(Type t, double v) -> llvm::Constant*;
   auto emit_cast(Type to, Type from, Value* v) -> Value*;
+  auto emit_reinterpret(const Reinterpret& n) -> Value*;
   auto float_to_int(Type to, Type from, Value* v) -> Value*;
   auto emit_unary(const Unary& n) -> Value*;
   auto emit_binary(const Binary& n) -> Value*;

@@ -37,7 +37,13 @@ void FunctionEmitter::emit(const Stmt& s) {
     case Kind::Load:
     case Kind::Ramp:
     case Kind::Broadcast:
-    case Kind::Let: break;
+    case Kind::Let:
+    case Kind::Address:
+    case Kind::Reinterpret:
+#define NODE(name, family) case Kind::name:
+#include "drawloom/ir/device_nodes.def"
+#undef NODE
+      break;
   }
   DRAWLOOM_CHECK(false, "codegen: {} is no statement", kind_name(s.kind()));
 }

@@ -21,6 +21,7 @@ auto FunctionEmitter::compute(const Expr& e) -> Value* {
     case Kind::FloatImm: return real(t, e.to<FloatImm>().value);
     case Kind::VarRef: return symbol(e.to<VarRef>().symbol.get()).value;
     case Kind::Cast: return emit_cast(t, e.to<Cast>().value.type(), value(e.to<Cast>().value));
+    case Kind::Reinterpret: return emit_reinterpret(e.to<Reinterpret>());
     case Kind::Unary: return emit_unary(e.to<Unary>());
     case Kind::Binary:
       if (t.is_scalar() && is_linear(e.to<Binary>())) return sum(linear(e));
@@ -48,7 +49,12 @@ auto FunctionEmitter::compute(const Expr& e) -> Value* {
     case Kind::Store:
     case Kind::Stage:
     case Kind::Check:
-    case Kind::StoreFence: break;
+    case Kind::StoreFence:
+    case Kind::Address:
+#define NODE(name, family) case Kind::name:
+#include "drawloom/ir/device_nodes.def"
+#undef NODE
+      break;
   }
   DRAWLOOM_CHECK(false, "codegen: {} is no expression of lowered code", kind_name(e.kind()));
   return nullptr;

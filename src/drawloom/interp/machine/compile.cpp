@@ -56,6 +56,8 @@ class Compiler {
     return result;
   }
 
+  static constexpr std::string_view kDeviceCode = "device code is run by the simulator";
+
   auto fail(const Diag& d) -> Register {
     if (!problem_) problem_ = d;
     return 0;
@@ -102,6 +104,10 @@ class Compiler {
   auto emit(const Cast& n) -> Register {
     return push({.kind = n.kind, .type = n.type, .from = {expr(n.value), kNone, kNone}});
   }
+  auto emit(const Reinterpret& n) -> Register {
+    return push({.kind = n.kind, .type = n.type, .from = {expr(n.value), kNone, kNone}});
+  }
+  auto emit(const Address& n) -> Register { return malformed(n, kDeviceCode); }
   auto emit(const Unary& n) -> Register {
     return push({.kind = n.kind, .op = static_cast<uint8_t>(n.op), .type = n.type, .from = {expr(n.a), kNone, kNone}});
   }
@@ -202,6 +208,12 @@ class Compiler {
     out.check = &n;
   }
 
+  template <typename T>
+  void operands(const T& n, Statement&) {
+    malformed(n, kDeviceCode);
+  }
+  template <typename T>
+  void children(const T&, Statement&) {}
   void children(const Store&, Statement&) {}
   void children(const Stage&, Statement&) {}
   void children(const Check&, Statement&) {}

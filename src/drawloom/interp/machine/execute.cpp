@@ -40,6 +40,11 @@ void Run::instruction(const Instruction& i) {
         cause = cause_of(0, l);
         return eval_cast(i.type, value(0, l), ambiguous);
       });
+    case Kind::Reinterpret:
+      return each_lane([&](int l, CauseId& cause, bool&) {
+        cause = cause_of(0, l);
+        return value_of_bits(i.type.element(), bits_of(value(0, l)));
+      });
     case Kind::Unary:
       return each_lane([&](int l, CauseId& cause, bool&) {
         cause = cause_of(0, l);
@@ -94,7 +99,12 @@ void Run::instruction(const Instruction& i) {
     case Kind::Store:
     case Kind::Stage:
     case Kind::Check:
-    case Kind::StoreFence: break;
+    case Kind::StoreFence:
+    case Kind::Address:
+#define NODE(name, family) case Kind::name:
+#include "drawloom/ir/device_nodes.def"
+#undef NODE
+      break;
   }
   DRAWLOOM_CHECK(false, "{} is no instruction", kind_name(i.kind));
 }
@@ -219,7 +229,13 @@ void Run::statement(int id) {
     case Kind::Load:
     case Kind::Ramp:
     case Kind::Broadcast:
-    case Kind::Let: return;
+    case Kind::Let:
+    case Kind::Address:
+    case Kind::Reinterpret:
+#define NODE(name, family) case Kind::name:
+#include "drawloom/ir/device_nodes.def"
+#undef NODE
+      return;  // the compiler lets no device code through
   }
 }
 
@@ -229,6 +245,8 @@ void Run::loop(const Statement& s) {
   switch (s.how) {
     case ForKind::Parallel: return parallel_iterations(s, min, extent);
     case ForKind::Serial:
+    case ForKind::Block:
+    case ForKind::Thread:
     case ForKind::Vectorized:
     case ForKind::Unrolled: return iterations(s, min, extent);
   }

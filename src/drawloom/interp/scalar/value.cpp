@@ -132,7 +132,8 @@ auto float_call(Intrinsic function, F a, F b, F c) -> F {
     case Intrinsic::Pow: return std::pow(a, b);
     case Intrinsic::Sin: return std::sin(a);
     case Intrinsic::Cos: return std::cos(a);
-    case Intrinsic::IsNan: break;
+    case Intrinsic::IsNan:
+    case Intrinsic::WarpUniform: break;
   }
   __builtin_unreachable();
 }
@@ -149,7 +150,8 @@ auto int_call(Intrinsic function, const Value* args) -> Value {
 // --- conversions
 
 auto int_to_float(Type to, Value a) -> Value {
-  // Straight to the type: a step over double would round twice.
+  // Straight to the type: a step over double would round twice (to 16 bits it may, from integers of 64).
+  if (to.bits == 16) return float_value(to, a.type.is_uint() ? static_cast<double>(bits(a.i)) : static_cast<double>(a.i));
   if (is_single(to))
     return {.type = to, .f = a.type.is_uint() ? static_cast<float>(bits(a.i)) : static_cast<float>(a.i)};
   return {.type = to, .f = a.type.is_uint() ? static_cast<double>(bits(a.i)) : static_cast<double>(a.i)};

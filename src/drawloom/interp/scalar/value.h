@@ -35,4 +35,9 @@ auto eval_binary(BinaryOp op, Value a, Value b, bool& ambiguous) -> Value;
 auto eval_call(Intrinsic function, const Value* args) -> Value;
 auto eval_cast(Type to, Value a, bool& ambiguous) -> Value;
 
+/// The bits of a value as they lie in memory, below its width; of any type, bfloat included.
+auto bits_of(const Value& v) -> uint64_t;
+/// The inverse; bits above the width are ignored.
+auto value_of_bits(Type type, uint64_t bits) -> Value;
+
 }  // namespace drawloom
