@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "drawloom/codegen/llvm/emitter.h"
+#include "drawloom/codegen/llvm/arithmetic.h"
 #include "drawloom/ir/build.h"
 #include "drawloom/support/check.h"
 
@@ -23,17 +23,19 @@ auto constant_lanes(Value* v) -> const llvm::APInt* {
 
 }  // namespace
 
-auto FunctionEmitter::integer(Type t, int64_t v) -> llvm::Constant* {
-  const llvm::APInt bits(t.bits, static_cast<uint64_t>(v), /*isSigned=*/true, /*implicitTrunc=*/true);
+auto Arithmetic::integer(Type t, int64_t v) -> llvm::Constant* {
+  const llvm::APInt bits(m_.width(t), static_cast<uint64_t>(v), /*isSigned=*/true, /*implicitTrunc=*/true);
   return llvm::ConstantInt::get(m_.value_type(t), bits);
 }
 
-auto FunctionEmitter::real(Type t, double v) -> llvm::Constant* {
-  const llvm::APFloat f = t.bits == 32 ? llvm::APFloat(static_cast<float>(v)) : llvm::APFloat(v);
+auto Arithmetic::real(Type t, double v) -> llvm::Constant* {
+  llvm::APFloat f(v);  // rounded by whoever made the constant, so this is exact
+  bool inexact;
+  f.convert(m_.scalar_type(t)->getFltSemantics(), llvm::APFloat::rmNearestTiesToEven, &inexact);
   return llvm::ConstantFP::get(m_.value_type(t), f);
 }
 
-auto FunctionEmitter::emit_cast(Type to, Type from, Value* v) -> Value* {
+auto Arithmetic::emit_cast(Type to, Type from, Value* v) -> Value* {
   llvm::Type* type = m_.value_type(to);
   if (to.is_bool()) {
     llvm::Constant* zero = llvm::Constant::getNullValue(v->getType());
@@ -44,14 +46,14 @@ auto FunctionEmitter::emit_cast(Type to, Type from, Value* v) -> Value* {
   return b_.CreateIntCast(v, type, is_signed(from));
 }
 
-auto FunctionEmitter::emit_reinterpret(const Reinterpret& n) -> Value* {
+auto Arithmetic::emit_reinterpret(const Reinterpret& n) -> Value* {
   return b_.CreateBitCast(value(n.value), m_.value_type(n.type));
 }
 
 /// Truncates and saturates, in operations that vectors have. The value is first raised to the lowest integer; this
 /// comparison also sends NaN there. Where the highest integer is a number of the float type, the value is lowered to
 /// it; else a value too high is noticed, and what its conversion gave (LLVM: poison) is not chosen.
-auto FunctionEmitter::float_to_int(Type to, Type from, Value* v) -> Value* {
+auto Arithmetic::float_to_int(Type to, Type from, Value* v) -> Value* {
   const bool exact = to.bits < (from.bits == 32 ? 32 : 64);
   const double above = std::ldexp(1.0, to.bits - is_signed(to));
   Value* low = real(from, is_signed(to) ? -std::ldexp(1.0, to.bits - 1) : 0);
@@ -68,7 +70,7 @@ auto FunctionEmitter::float_to_int(Type to, Type from, Value* v) -> Value* {
   return b_.CreateSelect(b_.CreateFCmpOGE(v, real(from, above)), integer(to, highest), converted);
 }
 
-auto FunctionEmitter::emit_unary(const Unary& n) -> Value* {
+auto Arithmetic::emit_unary(const Unary& n) -> Value* {
   Value* a = value(n.a);
   switch (n.op) {
     case UnaryOp::Neg: return n.type.is_float() ? b_.CreateFNeg(a) : b_.CreateNeg(a);
@@ -78,13 +80,13 @@ auto FunctionEmitter::emit_unary(const Unary& n) -> Value* {
   return nullptr;
 }
 
-auto FunctionEmitter::emit_binary(const Binary& n) -> Value* {
+auto Arithmetic::emit_binary(const Binary& n) -> Value* {
   if (is_compare(n.op)) return emit_compare(n);
   Value *a = value(n.a), *b = value(n.b);
   return n.type.is_float() ? float_binary(n.op, n.type, a, b) : integer_binary(n.op, n.type, a, b);
 }
 
-auto FunctionEmitter::integer_binary(BinaryOp op, Type t, Value* a, Value* b) -> Value* {
+auto Arithmetic::integer_binary(BinaryOp op, Type t, Value* a, Value* b) -> Value* {
   switch (op) {
     case BinaryOp::Add: return b_.CreateAdd(a, b);
     case BinaryOp::Sub: return b_.CreateSub(a, b);
@@ -110,7 +112,7 @@ auto FunctionEmitter::integer_binary(BinaryOp op, Type t, Value* a, Value* b) ->
   return nullptr;
 }
 
-auto FunctionEmitter::float_binary(BinaryOp op, Type t, Value* a, Value* b) -> Value* {
+auto Arithmetic::float_binary(BinaryOp op, Type t, Value* a, Value* b) -> Value* {
   switch (op) {
     case BinaryOp::Add: return b_.CreateFAdd(a, b);
     case BinaryOp::Sub: return b_.CreateFSub(a, b);
@@ -140,14 +142,14 @@ auto FunctionEmitter::float_binary(BinaryOp op, Type t, Value* a, Value* b) -> V
   return nullptr;
 }
 
-auto FunctionEmitter::min_max(bool max, Type t, Value* a, Value* b) -> Value* {
+auto Arithmetic::min_max(bool max, Type t, Value* a, Value* b) -> Value* {
   // Exactly minps and maxps: the second operand when one is NaN or both are zeros.
   if (t.is_float()) return b_.CreateSelect(max ? b_.CreateFCmpOGT(a, b) : b_.CreateFCmpOLT(a, b), a, b);
   if (is_signed(t)) return b_.CreateBinaryIntrinsic(max ? intrinsic::smax : intrinsic::smin, a, b);
   return b_.CreateBinaryIntrinsic(max ? intrinsic::umax : intrinsic::umin, a, b);
 }
 
-auto FunctionEmitter::compare(BinaryOp op, Type t, Value* a, Value* b) -> Value* {
+auto Arithmetic::compare(BinaryOp op, Type t, Value* a, Value* b) -> Value* {
   using P = llvm::CmpInst::Predicate;
   struct Row {
     BinaryOp op;
@@ -169,7 +171,7 @@ auto FunctionEmitter::compare(BinaryOp op, Type t, Value* a, Value* b) -> Value*
 /// floor(a / |b|) = ((a ^ s) / |b|) ^ s, because ~x turns rounding down into rounding up. The division is of numbers
 /// without sign and below 2^(bits-1), so it has no overflow case (INT_MIN/-1 wraps in the last negation) and, for a
 /// constant b, is a multiplication and a shift.
-auto FunctionEmitter::floor_divide(Type t, Value* a, Value* b, bool remainder) -> Value* {
+auto Arithmetic::floor_divide(Type t, Value* a, Value* b, bool remainder) -> Value* {
   const llvm::APInt* constant = constant_lanes(b);
   llvm::Constant* zero = llvm::Constant::getNullValue(b->getType());
   if (constant && constant->isZero()) return zero;
@@ -180,7 +182,7 @@ auto FunctionEmitter::floor_divide(Type t, Value* a, Value* b, bool remainder) -
   if (b_is_zero) magnitude = b_.CreateSelect(b_is_zero, llvm::ConstantInt::get(b->getType(), 1), magnitude);
   Value* quotient;
   if (is_signed(t)) {
-    Value* sign = b_.CreateAShr(a, llvm::ConstantInt::get(a->getType(), t.bits - 1u));
+    Value* sign = b_.CreateAShr(a, llvm::ConstantInt::get(a->getType(), m_.width(t) - 1u));
     quotient = b_.CreateXor(divide_magnitudes(t, b_.CreateXor(a, sign), magnitude), sign);
   } else {
     quotient = divide_magnitudes(t, a, magnitude);
@@ -198,13 +200,13 @@ auto FunctionEmitter::floor_divide(Type t, Value* a, Value* b, bool remainder) -
 /// No target divides vectors of integers. Up to 32 bits the float quotient does it exactly: with a and b of n bits and
 /// a quotient of at least 2^e, b has at most n - e bits, so the quotient lies at least 2^(e-n) below the next integer,
 /// which is more than the rounding error of a float of 2n bits or more.
-auto FunctionEmitter::divide_magnitudes(Type t, Value* a, Value* b) -> Value* {
-  if (t.lanes == 1 || t.bits > 32 || llvm::isa<llvm::Constant>(b)) return b_.CreateUDiv(a, b);
-  const Type f = float_type(t.bits == 32 ? 64 : 32).with_lanes(t.lanes);
+auto Arithmetic::divide_magnitudes(Type t, Value* a, Value* b) -> Value* {
+  if (t.lanes == 1 || m_.width(t) > 32 || llvm::isa<llvm::Constant>(b)) return b_.CreateUDiv(a, b);
+  const Type f = float_type(m_.width(t) == 32 ? 64 : 32).with_lanes(t.lanes);
   llvm::Type *real_type = m_.value_type(f), *wide = m_.value_type(int_type(32).with_lanes(t.lanes));
-  if (t.bits < 32) a = b_.CreateZExt(a, wide), b = b_.CreateZExt(b, wide);
+  if (m_.width(t) < 32) a = b_.CreateZExt(a, wide), b = b_.CreateZExt(b, wide);
   // |INT_MIN| read as a negative number gives a quotient in (-1, 0], which truncates to 0 as well.
-  const bool with_sign = t.bits < 32 || is_signed(t);
+  const bool with_sign = m_.width(t) < 32 || is_signed(t);
   auto to_real = [&](Value* v) { return with_sign ? b_.CreateSIToFP(v, real_type) : b_.CreateUIToFP(v, real_type); };
   Value* quotient = b_.CreateFDiv(to_real(a), to_real(b));
   Value* whole = with_sign ? b_.CreateFPToSI(quotient, wide) : b_.CreateFPToUI(quotient, wide);
@@ -212,17 +214,17 @@ auto FunctionEmitter::divide_magnitudes(Type t, Value* a, Value* b) -> Value* {
 }
 
 /// By an amount that is taken as unsigned: beyond the width gives 0, or the sign fill.
-auto FunctionEmitter::shift_one_way(Type t, Value* a, Value* n, bool left) -> Value* {
+auto Arithmetic::shift_one_way(Type t, Value* a, Value* n, bool left) -> Value* {
   llvm::Type* type = a->getType();
-  Value* inside = b_.CreateICmpULT(n, llvm::ConstantInt::get(type, t.bits, false));
+  Value* inside = b_.CreateICmpULT(n, llvm::ConstantInt::get(type, m_.width(t), false));
   if (!left && is_signed(t)) {
-    return b_.CreateAShr(a, b_.CreateSelect(inside, n, llvm::ConstantInt::get(type, t.bits - 1u)));
+    return b_.CreateAShr(a, b_.CreateSelect(inside, n, llvm::ConstantInt::get(type, m_.width(t) - 1u)));
   }
   Value* shifted = left ? b_.CreateShl(a, n) : b_.CreateLShr(a, n);
   return b_.CreateSelect(inside, shifted, llvm::Constant::getNullValue(type));
 }
 
-auto FunctionEmitter::shift(Type t, Value* a, Value* n, bool left) -> Value* {
+auto Arithmetic::shift(Type t, Value* a, Value* n, bool left) -> Value* {
   if (!is_signed(t)) return shift_one_way(t, a, n, left);
   const llvm::APInt* constant = constant_lanes(n);
   if (constant && !constant->isNegative()) return shift_one_way(t, a, n, left);
@@ -232,7 +234,7 @@ auto FunctionEmitter::shift(Type t, Value* a, Value* n, bool left) -> Value* {
   return b_.CreateSelect(negative, other_way, shift_one_way(t, a, n, left));
 }
 
-auto FunctionEmitter::emit_call(const Call& n) -> Value* {
+auto Arithmetic::emit_call(const Call& n) -> Value* {
   std::vector<Value*> args;
   for (const Expr& e : n.args) args.push_back(value(e));
   const Type t = n.args[0].type();
@@ -262,7 +264,7 @@ auto FunctionEmitter::emit_call(const Call& n) -> Value* {
 
 /// Lane by lane. LLVM must not know what the function means: it would fold constants with another libm, make x*x of
 /// pow(x, 2), or join sin and cos.
-auto FunctionEmitter::libm_call(const char* name, Type t, const std::vector<Value*>& args) -> Value* {
+auto Arithmetic::libm_call(const char* name, Type t, const std::vector<Value*>& args) -> Value* {
   llvm::Type* scalar = m_.scalar_type(t);
   auto* type = llvm::FunctionType::get(scalar, std::vector<llvm::Type*>(args.size(), scalar), false);
   llvm::Function* fn = m_.external(std::string(name) + (t.bits == 32 ? "f" : ""), type);
@@ -278,6 +280,39 @@ auto FunctionEmitter::libm_call(const char* name, Type t, const std::vector<Valu
     result = b_.CreateInsertElement(result, call, static_cast<uint64_t>(i));
   }
   return result;
+}
+
+auto Arithmetic::emit_compare(const Binary& n) -> Value* {
+  Value *a = value(n.a), *b = value(n.b);
+  return compare(n.op, n.a.type(), a, b);
+}
+
+auto Arithmetic::lane(Value* v, int i) -> Value* { return b_.CreateExtractElement(v, static_cast<uint64_t>(i)); }
+
+auto Arithmetic::splat(Value* v, int lanes) -> Value* {
+  return lanes == 1 ? v : b_.CreateVectorSplat(static_cast<unsigned>(lanes), v);
+}
+
+auto count_up(llvm::Type* element, int lanes) -> llvm::Constant* {
+  std::vector<llvm::Constant*> steps;
+  for (int i = 0; i < lanes; i++) {
+    const llvm::APInt step(element->getIntegerBitWidth(), static_cast<uint64_t>(i), false, /*implicitTrunc=*/true);
+    steps.push_back(llvm::ConstantInt::get(element, step));
+  }
+  return llvm::ConstantVector::get(steps);
+}
+
+auto Arithmetic::emit_ramp(const Ramp& n) -> Value* {
+  const Type element = n.type.element();
+  Value *base = value(n.base), *stride = value(n.stride);
+  if (n.type.lanes == 1) return base;
+  if (!element.is_float()) {
+    Value* offsets = b_.CreateMul(count_up(m_.scalar_type(element), n.type.lanes), splat(stride, n.type.lanes));
+    return b_.CreateAdd(splat(base, n.type.lanes), offsets);
+  }
+  llvm::Constant* steps = count_up(m_.i32, n.type.lanes);
+  Value* offsets = b_.CreateFMul(b_.CreateUIToFP(steps, m_.value_type(n.type)), splat(stride, n.type.lanes));
+  return b_.CreateFAdd(splat(base, n.type.lanes), offsets);
 }
 
 }  // namespace drawloom::codegen

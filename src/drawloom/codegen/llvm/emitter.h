@@ -10,62 +10,10 @@
 
 #include <unordered_map>
 
+#include "drawloom/codegen/llvm/arithmetic.h"
 #include "drawloom/codegen/llvm/linear.h"
-#include "drawloom/codegen/llvm/llvm_headers.h"
-#include "drawloom/ir/program.h"
-#include "drawloom/support/target.h"
 
 namespace drawloom::codegen {
-
-using llvm::BasicBlock;
-using llvm::Value;
-
-/// Alignment of heap blocks (the runtime promises it) and of stack storage.
-inline constexpr int kStorageAlign = 64;
-/// Bytes before and after stack storage that a masked vector access may touch without meaning it (masked.cpp).
-inline constexpr int kStackMargin = 256;
-/// Lanes that a mask in one integer has room for.
-inline constexpr int kMaskLanes = 64;
-/// Front of the names of allocas that must have become SSA values after optimisation.
-inline constexpr std::string_view kRegisterPrefix = "register.";
-
-/// What the functions of one module share.
-class ModuleEmitter {
- public:
-  ModuleEmitter(llvm::Module& module, const Target& target);
-
-  llvm::Module& module;
-  llvm::LLVMContext& context;
-  const Target& target;
-  llvm::Type *ptr, *i1, *i8, *i32, *i64;
-
-  void emit(const Program& program);
-
-  auto scalar_type(Type t) -> llvm::Type*;  ///< of a value; bool is i1
-  auto value_type(Type t) -> llvm::Type*;   ///< with its lanes
-  auto memory_type(Type t) -> llvm::Type*;  ///< bool is i8
-  auto constant_text(std::string_view text) -> llvm::Constant*;
-  auto constant_bytes(const void* bytes, size_t n) -> llvm::Constant*;
-  /// A private constant struct.
-  auto constant_struct(const std::vector<llvm::Constant*>& fields, std::string_view name) -> llvm::Constant*;
-  /// A C function that objects may refer to (libm, memcpy, snprintf, the default context).
-  auto external(std::string_view name, llvm::FunctionType* type) -> llvm::Function*;
-  /// masked.cpp. A mask has bit k for lane k; vectors are `lanes_type`, of at most 64 lanes.
-  /// `void (ptr to, ptr from, i64 mask)`: copies the elements whose mask bit is set, in order.
-  auto lane_copy(Type element) -> llvm::Function*;
-  /// `vector (ptr at, i64 mask)`: lanes that are off are unspecified, and their memory need not exist.
-  auto masked_load(Type element, int lanes) -> llvm::Function*;
-  /// `void (ptr at, vector value, i64 mask)`
-  auto masked_store(Type element, int lanes) -> llvm::Function*;
-  auto lanes_type(Type element, int lanes) -> llvm::Type*;
-  /// A TBAA tag that no other storage has.
-  auto new_storage_tag(std::string_view name) -> llvm::MDNode*;
-
- private:
-  llvm::MDNode* tbaa_root_;
-  int storages_ = 0;
-  std::unordered_map<std::string, llvm::Constant*> texts_;
-};
 
 /// A storage as one function sees it.
 struct Storage {
@@ -119,7 +67,7 @@ enum class StoreKind : uint8_t {
 };
 using StoreKinds = std::unordered_map<const Store*, StoreKind>;
 
-class FunctionEmitter {
+class FunctionEmitter : private Arithmetic {
  public:
   /// `function`'s first argument is the context.
   FunctionEmitter(ModuleEmitter& module, const Program& program, llvm::Function* function, FunctionEmitter* parent);
@@ -129,9 +77,7 @@ class FunctionEmitter {
 
  private:
   friend class ModuleEmitter;
-  using Builder = llvm::IRBuilder<>;
 
-  ModuleEmitter& m_;
   const Program& program_;
   llvm::Function* fn_;
   FunctionEmitter* parent_;
@@ -139,7 +85,6 @@ class FunctionEmitter {
   BasicBlock* start_;  ///< what is loaded once: the table, captures; open until `finish`, then goes to `body_`
   BasicBlock* body_ = nullptr;
   BasicBlock* error_;  ///< where to go after an error was reported and `code_` holds it
-  Builder b_;
   Value* ctx_;
   Value* table_ = nullptr;
   Value* code_;
@@ -218,7 +163,6 @@ class FunctionEmitter {
   auto is_all(Value* lanes) -> Value*;
   auto is_any(Value* lanes) -> Value*;
   auto scratch() -> Value*;
-  auto lane(Value* v, int i) -> Value*;
   auto slice(Value* v, int first, int count) -> Value*;
   auto concat(Value* a, Value* b) -> Value*;
   auto reversed(Value* v) -> Value*;
@@ -246,7 +190,7 @@ class FunctionEmitter {
 
   // --- values.cpp: expressions that are not arithmetic
   /// The value of an expression, each node once. Forgets nothing until `forget`.
-  auto value(const Expr& e) -> Value*;
+  auto value(const Expr& e) -> Value* override;
   auto compute(const Expr& e) -> Value*;
   /// Forgets values: between statements, since loads may read other data and other blocks are not dominated.
   void forget() {
@@ -259,9 +203,7 @@ class FunctionEmitter {
     forget();
     return value(e);
   }
-  auto splat(Value* v, int lanes) -> Value*;
-  auto emit_ramp(const Ramp& n) -> Value*;
-  auto emit_compare(const Binary& n) -> Value*;
+  auto emit_compare(const Binary& n) -> Value* override;
   auto ramp_compare(const Binary& n) -> Value*;
   auto lanes_below(Value* count, int lanes) -> Value*;
 
@@ -280,31 +222,9 @@ class FunctionEmitter {
   auto ramp_of_binary(const Binary& n) -> std::optional<RampValue>;
   auto index_product(Value* a, Value* b) -> Value*;
   auto index_sum(Value* a, Value* b) -> Value*;
-
-  // --- arithmetic.cpp
-  auto integer(Type t, int64_t v) -> llvm::Constant*;
-  auto real(Type t, double v) -> llvm::Constant*;
-  auto emit_cast(Type to, Type from, Value* v) -> Value*;
-  auto emit_reinterpret(const Reinterpret& n) -> Value*;
-  auto float_to_int(Type to, Type from, Value* v) -> Value*;
-  auto emit_unary(const Unary& n) -> Value*;
-  auto emit_binary(const Binary& n) -> Value*;
-  auto integer_binary(BinaryOp op, Type t, Value* a, Value* b) -> Value*;
-  auto float_binary(BinaryOp op, Type t, Value* a, Value* b) -> Value*;
-  auto min_max(bool max, Type t, Value* a, Value* b) -> Value*;
-  auto compare(BinaryOp op, Type t, Value* a, Value* b) -> Value*;
-  auto floor_divide(Type t, Value* a, Value* b, bool remainder) -> Value*;
-  auto divide_magnitudes(Type t, Value* a, Value* b) -> Value*;
-  auto shift(Type t, Value* a, Value* n, bool left) -> Value*;
-  auto shift_one_way(Type t, Value* a, Value* n, bool left) -> Value*;
-  auto emit_call(const Call& n) -> Value*;
-  auto libm_call(const char* name, Type t, const std::vector<Value*>& args) -> Value*;
 };
 
 /// A sum, difference or product of type index.
 auto is_linear(const Binary& n) -> bool;
-
-/// The sign matters in arithmetic.
-inline auto is_signed(Type t) -> bool { return t.is_int() || t.is_index(); }
 
 }  // namespace drawloom::codegen

@@ -9,7 +9,7 @@ namespace drawloom::codegen {
 
 FunctionEmitter::FunctionEmitter(ModuleEmitter& module, const Program& program, llvm::Function* function,
                                  FunctionEmitter* parent)
-    : m_(module), program_(program), fn_(function), parent_(parent), b_(module.context) {
+    : Arithmetic(module), program_(program), fn_(function), parent_(parent) {
   ctx_ = fn_->getArg(0);
   entry_ = start_ = block("entry");
   error_ = block("failed");

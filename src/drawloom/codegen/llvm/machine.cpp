@@ -18,6 +18,10 @@ void start_llvm() {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
   });
 }
 
@@ -33,6 +37,20 @@ auto make_target_machine(const Target& target) -> Result<std::unique_ptr<llvm::T
       back_end->createTargetMachine(triple, x86_cpu(target), x86_features(target), options, llvm::Reloc::PIC_,
                                     llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
   if (!machine) return Diag(DiagKind::codegen_llvm, Loc(), "no code generator for x86-64");
+  return machine;
+}
+
+auto make_device_machine(const DeviceTarget& target) -> Result<std::unique_ptr<llvm::TargetMachine>> {
+  start_llvm();
+  const llvm::Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target* back_end = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!back_end) return Diag(DiagKind::codegen_llvm, Loc(), error);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  std::unique_ptr<llvm::TargetMachine> machine(back_end->createTargetMachine(
+      triple, target.text(), "+ptx80", options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
+  if (!machine) return Diag(DiagKind::codegen_llvm, Loc(), "no code generator for NVIDIA devices");
   return machine;
 }
 

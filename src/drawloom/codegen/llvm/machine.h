@@ -5,6 +5,7 @@
 #include <string>
 
 #include "drawloom/codegen/code.h"
+#include "drawloom/codegen/ptx.h"
 #include "drawloom/codegen/llvm/llvm_headers.h"
 
 namespace llvm {
@@ -16,6 +17,8 @@ namespace drawloom::codegen {
 /// Registers LLVM's x86 back end, once; whoever uses LLVM for it calls this first.
 void start_llvm();
 
+/// As make_target_machine, for NVIDIA devices. PTX is its assembly.
+auto make_device_machine(const DeviceTarget& target) -> Result<std::unique_ptr<llvm::TargetMachine>>;
 auto make_target_machine(const Target& target) -> Result<std::unique_ptr<llvm::TargetMachine>>;
 
 /// The fixed list of passes. None vectorises, unrolls or reorders floating point: loops are as the schedule made them.

@@ -146,14 +146,6 @@ auto FunctionEmitter::scratch() -> Value* {
   return scratch_;
 }
 
-auto FunctionEmitter::lane(Value* v, int i) -> Value* { return b_.CreateExtractElement(v, static_cast<uint64_t>(i)); }
-
-auto FunctionEmitter::slice(Value* v, int first, int count) -> Value* {
-  std::vector<int> lanes;
-  for (int i = 0; i < count; i++) lanes.push_back(first + i);
-  return b_.CreateShuffleVector(v, lanes);
-}
-
 auto FunctionEmitter::concat(Value* a, Value* b) -> Value* {
   const int n = static_cast<int>(lane_count(a)), total = n + static_cast<int>(lane_count(b));
   std::vector<int> all, widen;
@@ -166,6 +158,12 @@ auto FunctionEmitter::concat(Value* a, Value* b) -> Value* {
 auto FunctionEmitter::reversed(Value* v) -> Value* {
   std::vector<int> lanes;
   for (int i = static_cast<int>(lane_count(v)); i-- > 0;) lanes.push_back(i);
+  return b_.CreateShuffleVector(v, lanes);
+}
+
+auto FunctionEmitter::slice(Value* v, int first, int count) -> Value* {
+  std::vector<int> lanes;
+  for (int i = 0; i < count; i++) lanes.push_back(first + i);
   return b_.CreateShuffleVector(v, lanes);
 }
 

@@ -1,12 +1,12 @@
 /// What the functions of one module share: types, constants, outside functions, alias tags.
 
-#include "drawloom/codegen/llvm/emitter.h"
+#include "drawloom/codegen/llvm/module.h"
 #include "drawloom/support/check.h"
 
 namespace drawloom::codegen {
 
-ModuleEmitter::ModuleEmitter(llvm::Module& mod, const Target& tgt)
-    : module(mod), context(mod.getContext()), target(tgt) {
+ModuleEmitter::ModuleEmitter(llvm::Module& mod, const Target& tgt, int bits)
+    : module(mod), context(mod.getContext()), target(tgt), index_bits(bits) {
   ptr = llvm::PointerType::get(context, 0);
   i1 = llvm::Type::getInt1Ty(context);
   i8 = llvm::Type::getInt8Ty(context);
@@ -16,8 +16,9 @@ ModuleEmitter::ModuleEmitter(llvm::Module& mod, const Target& tgt)
 }
 
 auto ModuleEmitter::scalar_type(Type t) -> llvm::Type* {
-  if (!t.is_float()) return llvm::IntegerType::get(context, t.bits);
-  DRAWLOOM_CHECK(t.code == TypeCode::Float, "codegen: value of type {}", t);
+  if (!t.is_float()) return llvm::IntegerType::get(context, width(t));
+  if (t.code == TypeCode::BFloat) return llvm::Type::getBFloatTy(context);
+  if (t.bits == 16) return llvm::Type::getHalfTy(context);
   return t.bits == 32 ? llvm::Type::getFloatTy(context) : llvm::Type::getDoubleTy(context);
 }
 

@@ -60,33 +60,6 @@ auto FunctionEmitter::compute(const Expr& e) -> Value* {
   return nullptr;
 }
 
-auto FunctionEmitter::splat(Value* v, int lanes) -> Value* {
-  return lanes == 1 ? v : b_.CreateVectorSplat(static_cast<unsigned>(lanes), v);
-}
-
-/// 0, 1, 2, ... as a vector constant.
-static auto count_up(llvm::Type* element, int lanes) -> llvm::Constant* {
-  std::vector<llvm::Constant*> steps;
-  for (int i = 0; i < lanes; i++) {
-    const llvm::APInt step(element->getIntegerBitWidth(), static_cast<uint64_t>(i), false, /*implicitTrunc=*/true);
-    steps.push_back(llvm::ConstantInt::get(element, step));
-  }
-  return llvm::ConstantVector::get(steps);
-}
-
-auto FunctionEmitter::emit_ramp(const Ramp& n) -> Value* {
-  const Type element = n.type.element();
-  Value *base = value(n.base), *stride = value(n.stride);
-  if (n.type.lanes == 1) return base;
-  if (!element.is_float()) {
-    Value* offsets = b_.CreateMul(count_up(m_.scalar_type(element), n.type.lanes), splat(stride, n.type.lanes));
-    return b_.CreateAdd(splat(base, n.type.lanes), offsets);
-  }
-  llvm::Constant* steps = count_up(m_.i32, n.type.lanes);
-  Value* offsets = b_.CreateFMul(b_.CreateUIToFP(steps, m_.value_type(n.type)), splat(stride, n.type.lanes));
-  return b_.CreateFAdd(splat(base, n.type.lanes), offsets);
-}
-
 /// Lane k: k < count. One comparison in lanes about as wide as a register has room for.
 auto FunctionEmitter::lanes_below(Value* count, int lanes) -> Value* {
   Value* low = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, count, b_.getInt64(0));
@@ -119,8 +92,7 @@ auto FunctionEmitter::ramp_compare(const Binary& n) -> Value* {
 
 auto FunctionEmitter::emit_compare(const Binary& n) -> Value* {
   if (Value* mask = ramp_compare(n)) return mask;
-  Value *a = value(n.a), *b = value(n.b);
-  return compare(n.op, n.a.type(), a, b);
+  return Arithmetic::emit_compare(n);
 }
 
 }  // namespace drawloom::codegen

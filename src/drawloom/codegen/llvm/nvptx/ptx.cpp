@@ -1,0 +1,106 @@
+#include "drawloom/codegen/ptx.h"
+
+#include "drawloom/codegen/code.h"
+#include "drawloom/codegen/llvm/machine.h"
+#include "drawloom/codegen/llvm/nvptx/kernel.h"
+#include "drawloom/ir/atoms.h"
+#include "drawloom/ir/dispatch.h"
+#include "drawloom/ir/rewrite.h"
+#include "drawloom/support/check.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace drawloom {
+namespace {
+
+/// What a target of an older chip lacks, as a diagnostic; empty when there is nothing.
+auto missing(const Launch& launch, const DeviceTarget& target) -> std::optional<Diag> {
+  std::optional<Diag> out;
+  const auto needs = [&](const Node& n, std::string_view what, int capability, bool accelerated) {
+    const bool there = target.capability >= capability && (!accelerated || target.accelerated);
+    if (there || out) return;
+    out = Diag(DiagKind::kernel_target, n.loc, launch.name, what, str("sm_{}{}", capability, accelerated ? "a" : ""), target.text());
+  };
+  if (launch.cluster_x * launch.cluster_y * launch.cluster_z > 1) needs(launch, "a cluster", 90, false);
+  each_node(launch, [&](const Node& n) {
+    if (n.kind == Kind::SetRegisters) needs(n, "set_registers", 90, true);
+    if (n.kind == Kind::Wait || n.kind == Kind::Expect) needs(n, "waiting at an mbarrier by parity", 90, false);
+    if (n.kind != Kind::Issue) return true;
+    const auto& issue = static_cast<const Issue&>(n);
+    switch (find_atom(issue.atom)->family) {
+      case AtomFamily::Wgmma:
+      case AtomFamily::WgmmaRegisters: needs(n, issue.atom, 90, true); break;
+      case AtomFamily::TmaLoad:
+      case AtomFamily::TmaMulticast:
+      case AtomFamily::TmaStore:
+      case AtomFamily::TmaPrefetch:
+      case AtomFamily::BulkLoad:
+      case AtomFamily::BulkStore:
+      case AtomFamily::Stmatrix:
+      case AtomFamily::StmatrixTransposed: needs(n, issue.atom, 90, false); break;
+      case AtomFamily::Mma:
+      case AtomFamily::Ldmatrix:
+      case AtomFamily::LdmatrixTransposed:
+      case AtomFamily::CpAsync:
+      case AtomFamily::CpAsyncArrive:
+      case AtomFamily::VectorLoad:
+      case AtomFamily::VectorStore:
+      case AtomFamily::ShuffleXor:
+      case AtomFamily::ShuffleFrom:
+      case AtomFamily::ShuffleUp:
+      case AtomFamily::ShuffleDown:
+      case AtomFamily::Pack: break;
+    }
+    return true;
+  });
+  return out;
+}
+
+/// A Register buffer that did not become values.
+auto register_in_memory(const llvm::Module& module) -> std::string {
+  for (const llvm::Function& fn : module) {
+    for (const llvm::BasicBlock& block : fn) {
+      for (const llvm::Instruction& i : block) {
+        if (llvm::isa<llvm::AllocaInst>(i)) return i.getName().split('.').second.split('.').first.str();
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+auto DeviceTarget::text() const -> std::string { return str("sm_{}{}", capability, accelerated ? "a" : ""); }
+
+auto parse_device_target(std::string_view text, Loc loc) -> Result<DeviceTarget> {
+  for (const DeviceTarget known : {DeviceTarget{80, false}, DeviceTarget{90, false}, DeviceTarget{90, true}}) {
+    if (known.text() == text) return known;
+  }
+  return Diag(DiagKind::target_unknown, std::move(loc), "device", text).with_help("sm_80, sm_90 or sm_90a");
+}
+
+auto generate_ptx(const std::vector<Program>& programs, const DeviceTarget& target) -> Result<std::string> {
+  const auto all = launches(programs);
+  for (const Launch* launch : all) {
+    if (auto diag = missing(*launch, target)) return *std::move(diag);
+  }
+  DRAWLOOM_TRY(const auto machine, codegen::make_device_machine(target));
+  llvm::LLVMContext context;
+  llvm::Module module("drawloom", context);
+  module.setTargetTriple(machine->getTargetTriple());
+  module.setDataLayout(machine->createDataLayout());
+  const Target host;
+  codegen::ModuleEmitter emitter(module, host, /*index_bits=*/32);
+  for (const Launch* launch : all) codegen::KernelEmitter(emitter, target, *launch).emit();
+  std::string problems;
+  llvm::raw_string_ostream out(problems);
+  const bool broken = llvm::verifyModule(module, &out);
+  DRAWLOOM_CHECK(!broken, "codegen made malformed LLVM IR: {}", problems);
+  codegen::optimise(module, *machine);
+  if (const auto name = register_in_memory(module); !name.empty()) {
+    return Diag(DiagKind::codegen_register, Loc(), name, "its subscripts do not become constants, so it stays in memory");
+  }
+  return codegen::emit_bytes(module, *machine, CodeKind::Assembly);
+}
+
+}  // namespace drawloom
