@@ -134,7 +134,7 @@ class SlideFinder {
     Form past_first(0);
     for (const auto* l : chain) s.chain.push_back(l->id), past_first = past_first + Form(l->id) - first_iteration(l->id);
     s.not_first = Cond::nonnegative(past_first - 1);
-    s.previous_hi = previous(need.free_hi, chain);
+    s.previous_hi = frontier(need, chain);
     s.gradual = wants_gradual(s, need, chain);
     found_.push_back(std::move(s));
     return true;
@@ -158,7 +158,7 @@ class SlideFinder {
 
   auto never_moves_down(const RegionDim& need, const std::vector<const LoopNode*>& chain) const -> bool {
     if (DRAWLOOM_FAULT(slide_goes_anywhere)) return true;
-    return monotone(need.free_hi, chain) && monotone_lo(need.lo, chain);
+    return monotone(need.free_hi, chain) && monotone_lo(need.lo, chain) && (tail_only_stops(need, chain) || monotone(need.hi, chain));
   }
 
   /// A consumer's own warm-up makes a choice in lo: the first value must not be above the later ones.
@@ -206,6 +206,17 @@ class SlideFinder {
       out = one_formula ? here : choose(Cond::nonnegative(Form(chain[i]->id) - first - 1), here, *out);
     }
     return known_.simplify(*out);
+  }
+
+  /// Without the clamps of tails where these only end the dimension: what they cut off no later iteration needs either. Where hi jumps
+  /// over what a clamp cut off (a second consumer goes further up than the tail of the first), the frontier is the clamped one.
+  auto frontier(const RegionDim& need, const std::vector<const LoopNode*>& chain) const -> Form {
+    return previous(tail_only_stops(need, chain) ? need.free_hi : need.hi, chain);
+  }
+
+  auto tail_only_stops(const RegionDim& need, const std::vector<const LoopNode*>& chain) const -> bool {
+    if (need.hi == need.free_hi) return true;
+    return known_.proves_le(min(need.hi, previous(need.free_hi, chain)), previous(need.hi, chain));
   }
 
   auto wants_gradual(const Slide& s, const RegionDim& need, const std::vector<const LoopNode*>& chain) -> bool {
