@@ -16,7 +16,7 @@ static struct {
   device_state_t* first;
 } states = {.mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
 
-// ---- States; the mutex is held ----------------------------------------------------------------------------------
+// ---- States; the mutex is held ------------------------------------------------------------------------------------
 
 static device_state_t* state_of_primary(int ordinal) {
   device_state_t* state = states.first;
@@ -50,11 +50,34 @@ static cu_result_t read_device(const driver_t* driver, device_state_t* state) {
   return result ? result : read_attributes(driver, state);
 }
 
+static int has_launched_on(device_state_t* state, cu_stream_t stream) {
+  int found = 0;
+  pthread_mutex_lock(&state->mutex);
+  for (int i = 0; i < state->pending.count; i++) found |= state->pending.launch[i].stream == stream;
+  pthread_mutex_unlock(&state->mutex);
+  return found;
+}
+
+/// In a CUcontext that a kernel has poisoned even questions about it may fail. Then this is the state whose kernels are
+/// to be named, found by what the call was given; null: none.
+static device_state_t* state_by_handles(cu_context_t context, cu_stream_t stream) {
+  device_state_t* state = states.first;
+  while (state && !(context ? state->context == context : has_launched_on(state, stream))) state = state->next;
+  return state;
+}
+
+static int failed_to_find(call_t* call, const char* function, cu_result_t result) {
+  pthread_mutex_lock(&states.mutex);
+  call->state = state_by_handles(call->ctx->device_context, call->stream);
+  pthread_mutex_unlock(&states.mutex);
+  return drawloom_cuda_failed(call, function, result);
+}
+
 /// The state of a CUcontext, made if there is none yet.
 static int state_of_context(call_t* call, cu_context_t context, device_state_t** out) {
   unsigned long long id = 0;
-  int code = drawloom_cuda_check(call, "cuCtxGetId", call->driver->context_id(context, &id));
-  if (code) return code;
+  cu_result_t result = call->driver->context_id(context, &id);
+  if (result) return failed_to_find(call, "cuCtxGetId", result);
   *out = state_of_id(id);
   if (*out) return 0;
   device_state_t* state = calloc(1, sizeof *state);
@@ -62,7 +85,7 @@ static int state_of_context(call_t* call, cu_context_t context, device_state_t**
   state->driver = call->driver;
   state->context = context;
   state->id = id;
-  code = drawloom_cuda_check(call, "reading the device's attributes", read_device(call->driver, state));
+  int code = drawloom_cuda_check(call, "reading the device's attributes", read_device(call->driver, state));
   if (code) {
     free(state);
     return code;
@@ -105,20 +128,25 @@ static int retain_primary(call_t* call, int ordinal, device_state_t** out) {
 /// Null and the two fixed values mean the streams that every CUcontext has.
 static int is_own_stream(const void* stream) { return (uintptr_t)stream > 2; }
 
+/// The CUcontext that the caller named, directly or by a stream; null: none.
+static int named_context(call_t* call, cu_context_t* context) {
+  *context = call->ctx->device_context;
+  if (*context || !is_own_stream(call->stream)) return 0;
+  cu_result_t result = call->driver->stream_context(call->stream, context);
+  return result ? failed_to_find(call, "cuStreamGetCtx", result) : 0;
+}
+
 static int find_state(call_t* call) {
-  const drawloom_context_t* ctx = call->ctx;
-  cu_context_t context = ctx->device_context;
-  if (!context && is_own_stream(ctx->device_stream)) {
-    int code = drawloom_cuda_check(call, "cuStreamGetCtx", call->driver->stream_context(call->stream, &context));
-    if (code) return code;
-  }
+  cu_context_t context = NULL;
   device_state_t* state = NULL;
-  int code = 0;
+  const int ordinal = call->ctx->device_index;
+  int code = named_context(call, &context);
+  if (code) return code;
   pthread_mutex_lock(&states.mutex);
   if (context) {
     code = state_of_context(call, context, &state);
-  } else if (!(state = state_of_primary(ctx->device_index))) {
-    code = retain_primary(call, ctx->device_index, &state);
+  } else if (!(state = state_of_primary(ordinal))) {
+    code = retain_primary(call, ordinal, &state);
   }
   pthread_mutex_unlock(&states.mutex);
   call->state = state;

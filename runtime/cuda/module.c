@@ -34,6 +34,8 @@ static pthread_mutex_t mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
 // ---- Loading; the mutex is held -----------------------------------------------------------------------------------
 
+enum { kLogBytes = 2048 };
+
 typedef struct reasons_t {
   char text[drawloom_message_bytes];
 } reasons_t;
@@ -49,16 +51,21 @@ static void cut_trailing_space(char* text) {
   while (length && (text[length - 1] == '\n' || text[length - 1] == ' ')) text[--length] = '\0';
 }
 
+/// `log` has room for kLogBytes.
+static cu_result_t try_load(const driver_t* driver, const void* image, cu_module_t* module, char* log) {
+  int options[] = {cu_jit_error_log, cu_jit_error_log_bytes};
+  void* values[] = {log, (void*)(uintptr_t)kLogBytes};  // the driver writes the log's length into the second
+  log[0] = '\0';
+  return driver->module_load(module, image, 2, options, values);
+}
+
 static cu_result_t load_image(call_t* call, const char* image_name, const void* image, cu_module_t* module,
                               reasons_t* reasons) {
-  enum { kLogBytes = 2048 };
-  char log[kLogBytes] = "";
-  int options[] = {cu_jit_error_log, cu_jit_error_log_bytes};
-  void* values[] = {log, (void*)(uintptr_t)kLogBytes};
-  cu_result_t result = call->driver->module_load(module, image, 2, options, values);
+  char log[kLogBytes];
+  cu_result_t result = try_load(call->driver, image, module, log);
   if (result == cu_out_of_memory) {
     drawloom_cuda_trim(call->driver);
-    result = call->driver->module_load(module, image, 2, options, values);
+    result = try_load(call->driver, image, module, log);
   }
   if (result == cu_success) return result;
   log[kLogBytes - 1] = '\0';

@@ -93,17 +93,19 @@ static void name_suspects(pending_t* pending) {
 }
 
 static int report_kernel(call_t* call, cu_result_t result) {
-  char who[sizeof call->state->pending.fault];
-  pthread_mutex_lock(&call->state->mutex);
-  if (!call->state->pending.fault[0]) name_suspects(&call->state->pending);
-  memcpy(who, call->state->pending.fault, sizeof who);
-  pthread_mutex_unlock(&call->state->mutex);
+  char who[sizeof call->state->pending.fault] = "of another library";
+  if (call->state) {
+    pthread_mutex_lock(&call->state->mutex);
+    if (!call->state->pending.fault[0]) name_suspects(&call->state->pending);
+    memcpy(who, call->state->pending.fault, sizeof who);
+    pthread_mutex_unlock(&call->state->mutex);
+  }
   const result_words_t words = drawloom_cuda_words(call->driver, result);
   return drawloom_cuda_report(call, drawloom_error_kernel_failed, who, words.text, 0);
 }
 
 int drawloom_cuda_failed(call_t* call, const char* function, cu_result_t result) {
-  if (call->state && drawloom_cuda_is_kernel_failure(result)) return report_kernel(call, result);
+  if (drawloom_cuda_is_kernel_failure(result)) return report_kernel(call, result);
   const result_words_t words = drawloom_cuda_words(call->driver, result);
   return drawloom_cuda_report(call, drawloom_error_driver_failed, function, words.text, 0);
 }

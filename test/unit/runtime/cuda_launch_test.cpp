@@ -286,3 +286,22 @@ TEST_CASE("a wait for one stream does not clear the kernels of another", "[cuda]
   CHECK(cuda().sync(&one) == drawloom_error_kernel_failed);
   CHECK(one.message.find("device: kernel a failed") == 0);
 }
+
+TEST_CASE("the kernel is named also where the driver no longer says whose stream or CUcontext it is", "[cuda]") {
+  const WithStubDriver stub;
+  ListeningContext by_stream, by_context, stranger;
+  Kernels kernels;
+  const drawloom_launch_t a = launch_of(kernels, "a");
+  by_context.device_context = stub->make_context(0);
+  by_stream.device_stream = stub->make_stream(by_context.device_context);
+  CHECK(cuda().launch(&by_stream, &a) == 0);
+  stub->fail("cuStreamGetCtx", 0, 2, 700);
+  CHECK(cuda().sync(&by_stream) == drawloom_error_kernel_failed);
+  CHECK(by_stream.message.find("device: kernel a failed") == 0);
+  stranger.device_stream = stub->make_stream(stub->make_context(0));
+  CHECK(cuda().sync(&stranger) == drawloom_error_kernel_failed);
+  CHECK(stranger.message.find("device: kernel of another library failed") == 0);
+  stub->fail("cuCtxGetId", 0, 1, 700);
+  CHECK(cuda().sync(&by_context) == drawloom_error_kernel_failed);
+  CHECK(by_context.message.find("device: kernel a failed") == 0);
+}
