@@ -31,6 +31,16 @@ int drawloom_check_multiple(drawloom_context_t* ctx, const drawloom_buffer_t* bu
                             const drawloom_buffer_check_t* spec, int32_t dimension, int64_t factor);
 int drawloom_check_param(drawloom_context_t* ctx, const drawloom_param_check_t* spec, const void* value);
 
+/// cuda/: what drawloom_cuda_table returns.
+extern const struct drawloom_device_table_t drawloom_cuda_device_table;
+
+/// check_buffer and check_overlap of device.h.
+int drawloom_check_device_buffer(drawloom_context_t* ctx, const drawloom_buffer_t* buffer,
+                                 const drawloom_buffer_check_t* spec);
+int drawloom_check_device_overlap(drawloom_context_t* ctx, const drawloom_buffer_t* a,
+                                  const drawloom_buffer_check_t* spec_a, const drawloom_buffer_t* b,
+                                  const drawloom_buffer_check_t* spec_b);
+
 /// Whether two buffers that passed check_buffer may share memory; false only where they provably do not.
 int drawloom_may_overlap(const drawloom_buffer_t* a, const drawloom_buffer_t* b);
 /// Whether two elements of a buffer that passed check_size may share memory.

@@ -77,6 +77,9 @@ void order_region(const Nest& nest, RealisationId what, const RealisationPlace& 
   over(facts.computed, value);
   over(facts.stored, first);
   facts.slides = {slide};
+  // A later step reads beside itself what an earlier one left there, as far as the cone reaches.
+  for (size_t d = 0; d < facts.stored.dims.size(); ++d)
+    if (d != t) facts.window[d] = facts.stored.dims[d].cover.as_constant();
   // All steps run before anybody reads: those that are read stay, and while a step runs, those that it reads.
   const auto kept = asked.as_constant();
   facts.window[t] = kept ? std::optional<int64_t>(std::max(*kept, cone->reach + 1)) : std::nullopt;

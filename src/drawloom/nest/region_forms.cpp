@@ -122,7 +122,8 @@ auto at_fixed_distance(const Form& lo, const Form& hi, const Facts& facts) -> Fo
 
 void tidy(Region& region, const Facts& facts) {
   for (auto& d : region.dims) {
-    d.lo = simplified(d.lo, facts), d.hi = simplified(d.hi, facts), d.free_hi = simplified(d.free_hi, facts);
+    d.lo = simplified(d.lo, facts), d.free_hi = simplified(d.free_hi, facts);
+    d.hi = simplified(min(d.hi, d.free_hi), facts);  // both bound the need, found in different ways: a tail must not make the looser one of hi
     d.hi = at_fixed_distance(d.lo, d.hi, facts), d.free_hi = at_fixed_distance(d.lo, d.free_hi, facts);
     d.cover = cover_of(form_extent(d.lo, d.free_hi), facts);
   }

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "drawloom/nest/region_box.h"
+#include "drawloom/nest/chain.h"
 #include "drawloom/support/fault.h"
 
 // Slides. Store place outside the compute place means that elements of earlier iterations are still there. Along one
@@ -122,28 +122,26 @@ class SlideFinder {
   }
 
   auto slide_along(int d, const std::vector<int>& owner) -> bool {
-    std::vector<const LoopNode*> chain;
-    for (size_t i = 0; i < chain_.size(); ++i)
-      if (owner[i] == d) chain.push_back(chain_[i]);
-    const auto& need = facts_.need.dims[static_cast<size_t>(d)];
-    if (!updates_leave_pure(d)) return none(str("an update does not leave dimension {} alone", arg_name(d))), false;
-    if (!never_moves_down(need, chain)) return none(str("the need of dimension {} does not only grow along its loops", arg_name(d))), false;
-
+    Chain chain(nest_, known_, cache_);
     Slide s;
     s.dim = d;
-    Form past_first(0);
-    for (const auto* l : chain) s.chain.push_back(l->id), past_first = past_first + Form(l->id) - first_iteration(l->id);
-    s.not_first = Cond::nonnegative(past_first - 1);
-    s.previous_hi = previous(need.free_hi, chain);
+    for (size_t i = 0; i < chain_.size(); ++i)
+      if (owner[i] == d) chain.add(chain_[i], first_iteration(chain_[i]->id)), s.chain.push_back(chain_[i]->id);
+    const auto& need = facts_.need.dims[static_cast<size_t>(d)];
+    if (!updates_leave_pure(d)) return none(str("an update does not leave dimension {} alone", arg_name(d))), false;
+    const auto last = frontier(need, chain);
+    if (!last) return none(str("no formula says which rows of {} were computed before", arg_name(d))), false;
+    if (!never_moves_down(need, chain)) return none(str("the need of dimension {} does not only grow along its loops", arg_name(d))), false;
+
+    s.not_first = chain.not_first();
+    s.previous_hi = *last;
     s.gradual = wants_gradual(s, need, chain);
     found_.push_back(std::move(s));
     return true;
   }
 
   /// Not 0 where this realisation already runs in the warm-up of a consumer.
-  auto first_iteration(const SymbolRef& loop) const -> Form {
-    return Form(loop == facts_.compute_site ? -facts_.warm_iterations : 0);
-  }
+  auto first_iteration(const SymbolRef& loop) const -> int64_t { return loop == facts_.compute_site ? -facts_.warm_iterations : 0; }
 
   auto arg_name(int d) const -> const std::string& { return nest_.func(what_).def->args[static_cast<size_t>(d)]->name; }
 
@@ -156,67 +154,40 @@ class SlideFinder {
     return true;
   }
 
-  auto never_moves_down(const RegionDim& need, const std::vector<const LoopNode*>& chain) const -> bool {
+  auto never_moves_down(const RegionDim& need, const Chain& chain) const -> bool {
     if (DRAWLOOM_FAULT(slide_goes_anywhere)) return true;
-    return monotone(need.free_hi, chain) && monotone_lo(need.lo, chain);
+    return chain.is_monotone(need.free_hi) && (tail_only_stops(need, chain) || chain.is_monotone(need.hi)) && monotone_lo(need.lo, chain);
   }
 
   /// A consumer's own warm-up makes a choice in lo: the first value must not be above the later ones.
-  auto monotone_lo(const Form& lo, const std::vector<const LoopNode*>& chain) const -> bool {
+  auto monotone_lo(const Form& lo, const Chain& chain) const -> bool {
     const auto choice = choice_of(lo);
-    if (!choice) return monotone(lo, chain);
+    if (!choice) return chain.is_monotone(lo);
     const Form later = decide(lo, *choice, true), first = decide(lo, *choice, false);
     return monotone_lo(later, chain) && monotone_lo(first, chain) && known_.with(*choice).proves_le(first, later);
   }
 
-  auto monotone(const Form& f, const std::vector<const LoopNode*>& chain) const -> bool {
-    for (const auto* l : chain) {
-      const auto direction = direction_of(f, l->id.get());
-      if (direction != Direction::Constant && direction != Direction::Increasing) return false;
-    }
-    // lexicographic: when an inner loop starts again, the outer one has moved at least as far
-    for (size_t i = 0; i + 1 < chain.size(); ++i) {
-      if (!uses_symbol(f, chain[i + 1]->id.get())) continue;
-      const Form restarted = shifted(f, chain[i + 1]->id, first_iteration(chain[i + 1]->id));
-      const Form before = step_back(f, chain, i);
-      if (!known_.proves_le(before, restarted)) return false;
-    }
-    return true;
+  /// need.hi one iteration earlier. Without the clamps of tails where these only end the dimension: what they cut off no later iteration
+  /// needs either. Where hi jumps over what a clamp cut off (a second consumer goes further up than the tail of the first), with them.
+  auto frontier(const RegionDim& need, const Chain& chain) const -> std::optional<Form> {
+    return chain.previous(tail_only_stops(need, chain) ? need.free_hi : need.hi);
   }
 
-  /// f at the last iteration of all loops inside chain[i], one iteration of chain[i] earlier.
-  auto step_back(const Form& f, const std::vector<const LoopNode*>& chain, size_t i) const -> Form {
-    Form out = shifted(f, chain[i]->id, Form(chain[i]->id) - 1);
-    for (size_t k = i + 1; k < chain.size(); ++k) out = shifted(out, chain[k]->id, resolve(nest_, chain[k]->extent, cache_) - 1);
-    return out;
+  auto tail_only_stops(const RegionDim& need, const Chain& chain) const -> bool {
+    if (need.hi == need.free_hi) return true;
+    const auto free = chain.previous(need.free_hi), clamped = chain.previous(need.hi);
+    return !free || !clamped || known_.proves_le(min(need.hi, *free), *clamped);
   }
 
-  /// f at the lexicographic predecessor of this iteration of the chain. One formula where the loops together count (a
-  /// split loop: 8*yo + yi), else a choice per loop.
-  auto previous(const Form& f, const std::vector<const LoopNode*>& chain) const -> Form {
-    std::optional<Form> out;
-    for (size_t i = 0; i < chain.size(); ++i) {
-      const Form here = step_back(f, chain, i);
-      if (!out) {
-        out = here;
-        continue;
-      }
-      const Form first = first_iteration(chain[i]->id);
-      const bool one_formula = shifted(here, chain[i]->id, first) == shifted(*out, chain[i]->id, first);
-      out = one_formula ? here : choose(Cond::nonnegative(Form(chain[i]->id) - first - 1), here, *out);
-    }
-    return known_.simplify(*out);
-  }
-
-  auto wants_gradual(const Slide& s, const RegionDim& need, const std::vector<const LoopNode*>& chain) -> bool {
+  auto wants_gradual(const Slide& s, const RegionDim& need, const Chain& chain) -> bool {
     const auto* store = place_.store ? place_.store->node->as<StoreNode>() : nullptr;
     if (!store || store->warm == WarmUp::whole || chain.size() != 1 || chain_.size() != 1) return false;
-    if (chain[0]->how != ForKind::Serial || consumer_starts_whole(chain[0]->id)) return false;
+    if (chain.loop(0).how != ForKind::Serial || consumer_starts_whole(chain.loop(0).id)) return false;
     const Form total_lo = facts_.stored.dims[static_cast<size_t>(s.dim)].lo;
     const Facts later = known_.with(s.not_first);
     if (!later.proves_le(need.lo, s.previous_hi + 1)) return false;  // rows would be computed that nobody needs
     for (int64_t w = 0; w <= kMaxWarmUp; ++w) {
-      const Form at = shifted(need.free_hi, chain[0]->id, Form(-w)) - total_lo;
+      const Form at = shifted(need.free_hi, chain.loop(0).id, Form(-w)) - total_lo;
       const auto c = at.as_constant();
       if (!c) return false;
       if (*c >= 0) continue;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "catch2/catch.hpp"
+#include "drawloom/device.h"
 #include "listening_context.h"
 
 namespace {
@@ -184,7 +185,7 @@ TEST_CASE("the default context is one and has the default table", "[runtime]") {
   const drawloom_runtime_table_t* table = drawloom_default_table();
   CHECK(table->version == drawloom_table_version);
   CHECK(table->size == sizeof(drawloom_runtime_table_t));
-  CHECK(table->device == nullptr);
+  CHECK(table->device == drawloom_cuda_table());
   CHECK(table->par_for == drawloom_par_for_openmp);
   const drawloom_trace_event_t event = {};
   CHECK(table->trace(drawloom_default_context(), &event) == 0);
