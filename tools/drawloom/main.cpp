@@ -6,6 +6,7 @@
 
 #include "drawloom/driver/case_run.h"
 #include "drawloom/driver/compile.h"
+#include "drawloom/driver/compile_ir.h"
 #include "drawloom/driver/generator.h"
 #include "drawloom/ir/text_form.h"
 #include "drawloom/lower/lower.h"
@@ -14,6 +15,7 @@ namespace drawloom {
 namespace {
 
 constexpr const char* kUsage = R"(usage: drawloom COMMAND CASE.dl [options]
+       drawloom compile PROGRAM.ir [options]
 
   run      evaluate the definitions; run the lowered program after every pass on the machine with shadow memory, and
            as machine code; compare all bits
@@ -22,7 +24,11 @@ constexpr const char* kUsage = R"(usage: drawloom COMMAND CASE.dl [options]
   lower    print the program; --after PASS: as that pass leaves it
   print    print the case in its canonical form
 
+  compile  a program in IR text, kernels included, to an object and a C header
+
   --target T     compile for T instead of this processor
+  --device D     compile kernels for D: sm_80, sm_90 or sm_90a (sm_90a)
+  --output PATH  write PATH.o and PATH.h, and for kernels PATH.ptx and PATH.cubin (the program's name, here)
   --seed N       order of parallel iterations on the machine (0: in order)
   --no-native    leave out the machine code
 
@@ -31,8 +37,9 @@ Exit status: 0 right, 1 wrong, 2 the command line or the case cannot be understo
 constexpr int kRight = 0, kWrong = 1, kUnusable = 2;
 
 struct CommandLine {
-  std::string command, file, after;
+  std::string command, file, after, output;
   Target target = host_target();
+  DeviceTarget device;
   CaseRunOptions run;
 };
 
@@ -53,12 +60,18 @@ auto read_command_line(int argc, char** argv, CommandLine& out) -> bool {
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    const bool takes_value = word == "--target" || word == "--seed" || word == "--after";
+    const bool takes_value = word == "--target" || word == "--seed" || word == "--after" || word == "--device" || word == "--output";
     if (takes_value && i + 1 == argc) return false;
     if (word == "--target") {
       auto target = parse_target(argv[++i]);
       if (!target.ok()) return false;
       out.target = target.value();
+    } else if (word == "--device") {
+      auto device = parse_device_target(argv[++i]);
+      if (!device.ok()) return false;
+      out.device = device.value();
+    } else if (word == "--output") {
+      out.output = argv[++i];
     } else if (word == "--seed") {
       out.run.parallel_seed = std::strtoull(argv[++i], nullptr, 10);
     } else if (word == "--after") {
@@ -162,6 +175,30 @@ auto print_command(const Job& job) -> int {
   return kRight;
 }
 
+auto write(const std::string& path, const std::string& bytes) -> bool {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  if (!file) return false;
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
+  return std::fclose(file) == 0 && written;
+}
+
+auto compile_command(const CommandLine& line, const std::string& text) -> int {
+  std::string stem = line.file.substr(line.file.rfind('/') + 1);
+  stem = stem.substr(0, stem.rfind('.'));
+  const std::string base = line.output.empty() ? stem : line.output;
+  const auto out = compile_ir(text, line.file, stem, {line.target, line.device, find_ptxas()});
+  if (!out.ok()) return unusable(out.diag().text());
+  const std::pair<const char*, const std::string*> files[] = {
+      {".o", &out->object}, {".h", &out->header}, {".ptx", &out->ptx}, {".cubin", &out->cubin}};
+  for (const auto& [suffix, bytes] : files) {
+    if (!bytes->empty() && !write(base + suffix, *bytes)) return unusable(str("cannot write {}{}", base, suffix));
+  }
+  for (const auto& k : out->usage) {
+    say(str("{}: {} registers, {} bytes of spills, {} of static shared memory", k.name, k.registers, k.spill_bytes, k.shared_bytes));
+  }
+  return kRight;
+}
+
 struct Command {
   const char* name;
   int (*function)(const Job&);
@@ -175,6 +212,10 @@ constexpr Command kCommands[] = {{"run", run_command},
 auto main_of(int argc, char** argv) -> int {
   CommandLine line;
   if (!read_command_line(argc, argv, line)) return unusable(kUsage);
+  if (line.command == "compile") {
+    const auto program = read_text_file(line.file);
+    return program.ok() ? compile_command(line, *program) : unusable(program.diag().text());
+  }
   for (const auto& command : kCommands) {
     if (line.command != command.name) continue;
     const auto text = read_text_file(line.file);

@@ -3,6 +3,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "drawloom/codegen/kernel.h"
 #include "drawloom/ir/build.h"
 #include "drawloom/ir/rewrite.h"
 #include "drawloom/support/check.h"
@@ -54,7 +55,9 @@ class Finder {
   void check(const Program& p) {
     check_name(p);
     for (const Argument& a : p.arguments) {
-      if (const auto* b = std::get_if<BufferArgument>(&a)) check_element(*b->buffer);
+      const auto* b = std::get_if<BufferArgument>(&a);
+      if (b && is_on_device(p, *b->buffer)) device_buffers_.insert(b->buffer.get());
+      if (b && !device_buffers_.contains(b->buffer.get())) check_element(*b->buffer);
       if (const auto* s = std::get_if<ScalarArgument>(&a)) check_type(s->symbol->type, s->symbol->loc, s->symbol->name);
     }
     if (!p.body) return;
@@ -62,9 +65,15 @@ class Finder {
   }
 
  private:
+  static auto is_on_device(const Program& p, const BufferDecl& b) -> bool {
+    const DeviceUse use = device_use(p.body, &b);
+    return use.read || use.written;
+  }
+
   const Target& target_;
   std::unordered_set<std::string> names_;
   std::unordered_set<const Node*> seen_;
+  std::unordered_set<const BufferDecl*> device_buffers_;
   std::unordered_map<const BufferDecl*, int> register_task_;
   int64_t stack_bytes_ = 0;  ///< of the function or task being walked
   int tasks_ = 0;
@@ -73,6 +82,7 @@ class Finder {
   void walk(const Node& node, int task, const std::string& task_name) {
     if (!seen_.insert(&node).second) return;
     check_node(node, task);
+    if (node.kind == Kind::Launch) return;  // device code has limits of its own (ptx.h)
     const auto* loop = node.kind == Kind::For ? static_cast<const For*>(&node) : nullptr;
     if (!loop || loop->how != ForKind::Parallel) {
       each_child(node, [&](const auto& child) { walk(*child.get(), task, task_name); });
@@ -100,10 +110,27 @@ class Finder {
       case Kind::Broadcast:
       case Kind::Let: return check_type(static_cast<const ExprNode&>(node).type, node.loc, kind_name(node.kind));
       case Kind::Call: return check_call(static_cast<const Call&>(node));
-      case Kind::Address:
-#define NODE(name, family) case Kind::name:
-#include "drawloom/ir/device_nodes.def"
-#undef NODE
+      case Kind::Address: {
+        // On the host only of what launches use: its place in device memory.
+        const auto& n = static_cast<const Address&>(node);
+        if (!device_buffers_.contains(n.buffer.get())) found.emplace_back(DiagKind::codegen_node, node.loc, kind_name(node.kind));
+        return check_subscripts(*n.buffer, n.index, n.loc, task);
+      }
+      case Kind::Launch:
+      case Kind::TensorMap: return;
+      case Kind::RoleSwitch:
+      case Kind::Role:
+      case Kind::Elect:
+      case Kind::Sync:
+      case Kind::Init:
+      case Kind::Arrive:
+      case Kind::Expect:
+      case Kind::Wait:
+      case Kind::Fence:
+      case Kind::Issue:
+      case Kind::Commit:
+      case Kind::WaitGroup:
+      case Kind::SetRegisters:
       case Kind::Access: found.emplace_back(DiagKind::codegen_node, node.loc, kind_name(node.kind)); return;
       case Kind::Load: {
         const auto& n = static_cast<const Load&>(node);

@@ -54,9 +54,7 @@ auto registers_problem(const Expr& e, const AtomOperand& o) -> std::string {
   if (auto p = not_place(e, MemoryKind::Register); !p.empty()) return p;
   const auto& a = e.to<Address>();
   if (a.buffer->element != o.type) return str("`{}` is of {}, not {}", print(e), a.buffer->element, o.type);
-  int64_t first;
-  if (a.index.size() != 1 || !as_int(a.index[0], first)) return str("`{}` needs one constant subscript", print(e));
-  return {};
+  return a.index.size() == 1 ? std::string() : str("`{}` needs one subscript", print(e));
 }
 
 auto value_problem(const Expr& e, Type wanted) -> std::string {

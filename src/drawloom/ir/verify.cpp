@@ -92,6 +92,8 @@ class Verifier {
     if (inputs_.contains(n.buffer.get())) malformed(n, "a store to an input");
   }
   void check_node(const Address& n) {
+    const bool constant = n.buffer->memory == MemoryKind::Register && claimed(Invariant::RegistersConstant);
+    if (constant && !is_constant_index(n.index[0])) malformed(n, "the subscript of a register is not constant");
     if (!in_scope_.contains(n.buffer.get())) malformed(n, "the buffer is not in scope");
   }
   void check_node(const TensorMap& n) {

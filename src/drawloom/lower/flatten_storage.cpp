@@ -44,7 +44,28 @@ class Flattener : public Rewriter<Flattener> {
                  s.nontemporal, self.loc());
   }
 
+  auto on(const Address& a, const Expr& self) -> Expr {
+    return Expr(Ref<const ExprNode>(make_ref<Address>(a.type, a.buffer, ExprList{flat(a.buffer, rewrite(a.index))}, self.loc())));
+  }
+  auto on(const TensorMap& m, const Stmt& self) -> Stmt {
+    TensorMap::Shape shape{{flat(m.buffer, rewrite(m.base))}, rewrite(m.dims), rewrite(m.strides), rewrite(m.box),
+                           m.swizzle, m.promotion, m.fill};
+    return Stmt(Ref<const StmtNode>(make_ref<TensorMap>(m.symbol, m.buffer, std::move(shape), rewrite(m.body), self.loc())));
+  }
+  auto on(const Init& n, const Stmt&) -> Stmt { return at_barrier(n); }
+  auto on(const Arrive& n, const Stmt&) -> Stmt { return at_barrier(n); }
+  auto on(const Expect& n, const Stmt&) -> Stmt { return at_barrier(n); }
+  auto on(const Wait& n, const Stmt&) -> Stmt { return at_barrier(n); }
+
  private:
+  /// A statement about an mbarrier, with one subscript; its other operands have none.
+  template <typename T>
+  auto at_barrier(const T& n) -> Stmt {
+    auto copy = make_ref<T>(n);
+    copy->index = {flat(n.barrier, rewrite(n.index))};
+    return Stmt(Ref<const StmtNode>(std::move(copy)));
+  }
+
   static auto product(const Expr& a, const Expr& b) -> Expr {
     int64_t x = 0, y = 0, z = 0;
     if (as_int(a, x) && as_int(b, y) && !__builtin_mul_overflow(x, y, &z)) return index_imm(z);

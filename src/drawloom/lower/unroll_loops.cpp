@@ -36,7 +36,9 @@ class Copier : public Rewriter<Copier> {
   auto on(const Allocate& a, const Stmt& self) -> Stmt {
     const ExprList extents = rewrite(a.extents);
     const auto& b = *a.buffer;
-    const auto copy = make_buffer(b.name, b.element, b.rank, b.memory, b.loc);
+    const bool shared = b.memory == MemoryKind::Shared;
+    const auto copy = shared ? make_shared_buffer(b.name, b.element, b.rank, b.at, b.loc)
+                             : make_buffer(b.name, b.element, b.rank, b.memory, b.loc);
     buffers_[a.buffer.get()] = copy;
     return allocate(copy, extents, rewrite(a.body), self.loc());
   }
@@ -51,7 +53,27 @@ class Copier : public Rewriter<Copier> {
     return store(it->second, rewrite(s.index), rewrite(s.value), s.mask ? rewrite(s.mask) : Expr(), rewrite(s.origin), s.nontemporal, self.loc());
   }
 
+  auto on(const Address& a, const Expr& self) -> Expr {
+    const auto it = buffers_.find(a.buffer.get());
+    if (it == buffers_.end()) return rewrite_children(self);
+    return Expr(Ref<const ExprNode>(make_ref<Address>(a.type, it->second, rewrite(a.index), self.loc())));
+  }
+  auto on(const Init& n, const Stmt& self) -> Stmt { return at_barrier(n, self); }
+  auto on(const Arrive& n, const Stmt& self) -> Stmt { return at_barrier(n, self); }
+  auto on(const Expect& n, const Stmt& self) -> Stmt { return at_barrier(n, self); }
+  auto on(const Wait& n, const Stmt& self) -> Stmt { return at_barrier(n, self); }
+
  private:
+  /// A statement about an mbarrier, which may be one of the copy's own.
+  template <typename T>
+  auto at_barrier(const T& n, const Stmt& self) -> Stmt {
+    const Stmt moved = rewrite_children(self);
+    const auto it = buffers_.find(n.barrier.get());
+    if (it == buffers_.end()) return moved;
+    auto copy = make_ref<T>(moved.to<T>());
+    copy->barrier = it->second;
+    return Stmt(Ref<const StmtNode>(std::move(copy)));
+  }
   auto fresh(const SymbolRef& old) -> SymbolRef {
     const auto s = make_symbol(old->kind, old->name, old->type, old->loc);
     values_[old.get()] = var_ref(s);

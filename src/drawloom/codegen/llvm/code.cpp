@@ -2,6 +2,7 @@
 
 #include <chrono>
 
+#include "drawloom/codegen/kernel.h"
 #include "drawloom/codegen/limits.h"
 #include "drawloom/codegen/llvm/emitter.h"
 #include "drawloom/codegen/llvm/machine.h"
@@ -74,9 +75,12 @@ void verify_module(const llvm::Module& module) {
 
 }  // namespace
 
-auto generate_code(const std::vector<Program>& programs, const Target& target, CodeKind kind, CodegenTimes* times)
+auto generate_code(const std::vector<Program>& programs, const Target& target, CodeKind kind, CodegenTimes* times,
+                   const DeviceCode* device)
     -> Result<std::string> {
   const std::vector<Diag> found = find_unsupported(programs, target);
+  const auto all_launches = launches(programs);
+  if (!all_launches.empty() && !device) return Diag(DiagKind::codegen_node, all_launches[0]->loc, "a launch without device code");
   if (!found.empty()) return unsupported(found);
   DRAWLOOM_TRY(const auto machine, codegen::make_target_machine(target));
   CodegenTimes ignored;
@@ -89,7 +93,7 @@ auto generate_code(const std::vector<Program>& programs, const Target& target, C
   llvm::Module module("drawloom", context);
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
-  codegen::ModuleEmitter emitter(module, target);
+  codegen::ModuleEmitter emitter(module, target, 64, device);
   for (const Program& p : programs) emitter.emit(p);
   verify_module(module);
   spent.build_ns = ns_since(start);

@@ -10,8 +10,10 @@
 
 #include <unordered_map>
 
+#include "drawloom/codegen/kernel.h"
 #include "drawloom/codegen/llvm/arithmetic.h"
 #include "drawloom/codegen/llvm/linear.h"
+#include "drawloom/runtime.h"
 
 namespace drawloom::codegen {
 
@@ -103,6 +105,9 @@ class FunctionEmitter : private Arithmetic {
   std::unordered_map<const ExprNode*, Linear> linears_;
   std::unordered_map<const ExprNode*, int> depths_;
   StoreKinds store_kinds_;  ///< of nontemporal stores in the loop being emitted; Ask where there is none
+  Value* device_table_ = nullptr;
+  std::unordered_map<const BufferDecl*, Value*> device_addresses_;
+  std::unordered_map<const Symbol*, Value*> tensor_maps_;
   int depth_ = 0;           ///< loops of this function around the current point
 
   // --- frame.cpp: the function's frame, captures, errors
@@ -144,6 +149,18 @@ class FunctionEmitter : private Arithmetic {
   auto heap_bytes(const Allocate& n) -> Value*;
   void emit_check(const Check& n);
   auto check_message(const Check& n) -> Value*;
+
+  // --- launch.cpp: devices
+  auto ctx_table() -> Value*;
+  auto device_call(int64_t offset, llvm::ArrayRef<Value*> args) -> llvm::CallInst*;
+  auto on_device(const BufferDecl* b) const -> bool;
+  void place_arguments();
+  auto device_address(const Address& n) -> Value*;
+  void store_at(Value* base, int64_t bytes, Value* v);
+  void emit_tensor_map(const TensorMap& n);
+  void emit_launch(const Launch& n);
+  void check_index_range(const Launch& n, const std::vector<KernelParam>& params);
+  auto launch_params(const std::vector<KernelParam>& params, Value* maps) -> Value*;
 
   // --- memory.cpp
   auto place_of(const BufferDecl* buffer, const ExprList& index, int lanes) -> Place;
@@ -223,6 +240,9 @@ class FunctionEmitter : private Arithmetic {
   auto index_product(Value* a, Value* b) -> Value*;
   auto index_sum(Value* a, Value* b) -> Value*;
 };
+
+/// The element type of a buffer as the runtime says it.
+auto runtime_type(Type t) -> drawloom_type_t;
 
 /// A sum, difference or product of type index.
 auto is_linear(const Binary& n) -> bool;

@@ -4,11 +4,20 @@
 #include <cstring>
 
 #include "drawloom/codegen/llvm/emitter.h"
-#include "drawloom/runtime.h"
+#include "drawloom/device.h"
 #include "drawloom/support/check.h"
 
 namespace drawloom::codegen {
 namespace {
+
+auto bound_value(Type t, int64_t v) -> drawloom_scalar_t {
+  drawloom_scalar_t out;
+  out.i = v;  // the union's integers share their bits
+  if (t.is_float()) out.f = static_cast<double>(v);
+  return out;
+}
+
+}  // namespace
 
 auto runtime_type(Type t) -> drawloom_type_t {
   drawloom_type_t out{drawloom_type_int, t.bits, 1};
@@ -21,15 +30,6 @@ auto runtime_type(Type t) -> drawloom_type_t {
   }
   return out;
 }
-
-auto bound_value(Type t, int64_t v) -> drawloom_scalar_t {
-  drawloom_scalar_t out;
-  out.i = v;  // the union's integers share their bits
-  if (t.is_float()) out.f = static_cast<double>(v);
-  return out;
-}
-
-}  // namespace
 
 /// In C a bool parameter is a byte.
 static auto parameter_type(ModuleEmitter& m, const Argument& a) -> llvm::Type* {
@@ -84,18 +84,22 @@ void FunctionEmitter::emit_entry() {
   open_body();
   check_arguments();
   load_arguments();
+  place_arguments();
   if (program_.body) emit(program_.body);
   mark_outputs();
   finish();
 }
 
-/// The host's copy of an output is now the newest.
+/// The copy of an output where it was written is now the newest.
 void FunctionEmitter::mark_outputs() {
   for (unsigned i = 0; i < program_.arguments.size(); i++) {
     const auto* a = std::get_if<BufferArgument>(&program_.arguments[i]);
     if (!a || a->role != ArgumentRole::Output) continue;
     Value* flags = field(fn_->getArg(i + 1), offsetof(drawloom_buffer_t, flags));
-    b_.CreateStore(b_.CreateOr(b_.CreateLoad(m_.i64, flags), b_.getInt64(drawloom_flag_host_dirty)), flags);
+    Value* old = b_.CreateLoad(m_.i64, flags);
+    const bool device = on_device(a->buffer.get());
+    if (device) old = b_.CreateAnd(old, b_.getInt64(~uint64_t{drawloom_flag_host_dirty}));
+    b_.CreateStore(b_.CreateOr(old, b_.getInt64(device ? drawloom_flag_device_dirty : drawloom_flag_host_dirty)), flags);
   }
 }
 
@@ -140,21 +144,25 @@ void FunctionEmitter::check_arguments() {
   struct Checked {
     Value* buffer;
     llvm::Constant* spec;
-    bool written;
+    bool written, device;
   };
   std::vector<Checked> buffers;
   for (unsigned i = 0; i < program_.arguments.size(); i++) {
     const auto* a = std::get_if<BufferArgument>(&program_.arguments[i]);
     if (!a) continue;
-    buffers.push_back({fn_->getArg(i + 1), buffer_spec(*a), a->role == ArgumentRole::Output});
-    leave_if_error(table_call(offsetof(drawloom_runtime_table_t, check_buffer), m_.i32,
-                              {ctx_, buffers.back().buffer, buffers.back().spec}));
+    const Checked now{fn_->getArg(i + 1), buffer_spec(*a), a->role == ArgumentRole::Output, on_device(a->buffer.get())};
+    buffers.push_back(now);
+    const std::vector<Value*> args = {ctx_, now.buffer, now.spec};
+    leave_if_error(now.device ? device_call(offsetof(drawloom_device_table_t, check_buffer), args)
+                              : table_call(offsetof(drawloom_runtime_table_t, check_buffer), m_.i32, args));
   }
   for (size_t i = 0; i < buffers.size(); i++) {
     for (size_t j = i + 1; j < buffers.size(); j++) {
       if (!buffers[i].written && !buffers[j].written) continue;
-      leave_if_error(table_call(offsetof(drawloom_runtime_table_t, check_overlap), m_.i32,
-                                {ctx_, buffers[i].buffer, buffers[i].spec, buffers[j].buffer, buffers[j].spec}));
+      const std::vector<Value*> args = {ctx_, buffers[i].buffer, buffers[i].spec, buffers[j].buffer, buffers[j].spec};
+      leave_if_error(buffers[i].device && buffers[j].device
+                         ? device_call(offsetof(drawloom_device_table_t, check_overlap), args)
+                         : table_call(offsetof(drawloom_runtime_table_t, check_overlap), m_.i32, args));
     }
   }
   for (unsigned i = 0; i < program_.arguments.size(); i++) {

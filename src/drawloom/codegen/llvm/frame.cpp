@@ -72,16 +72,20 @@ auto FunctionEmitter::load_field(Value* base, int64_t bytes, llvm::Type* type, c
   return b_.CreateLoad(type, field(base, bytes), name);
 }
 
-auto FunctionEmitter::table_call(int64_t offset, llvm::Type* result, llvm::ArrayRef<Value*> args) -> llvm::CallInst* {
+/// The runtime's table: loaded once per function, where it dominates everything.
+auto FunctionEmitter::ctx_table() -> Value* {
   if (!table_) {
-    // Once per function, where it dominates everything.
     Builder b(start_);
     table_ =
         b.CreateLoad(m_.ptr, b.CreateConstInBoundsGEP1_64(m_.i8, ctx_, offsetof(drawloom_context_t, table)), "table");
   }
+  return table_;
+}
+
+auto FunctionEmitter::table_call(int64_t offset, llvm::Type* result, llvm::ArrayRef<Value*> args) -> llvm::CallInst* {
   std::vector<llvm::Type*> types;
   for (Value* a : args) types.push_back(a->getType());
-  Value* callee = load_field(table_, offset, m_.ptr, "service");
+  Value* callee = load_field(ctx_table(), offset, m_.ptr, "service");
   llvm::CallInst* call = b_.CreateCall(llvm::FunctionType::get(result, types, false), callee, args);
   call->setDoesNotThrow();
   return call;

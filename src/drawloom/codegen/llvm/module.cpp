@@ -5,8 +5,8 @@
 
 namespace drawloom::codegen {
 
-ModuleEmitter::ModuleEmitter(llvm::Module& mod, const Target& tgt, int bits)
-    : module(mod), context(mod.getContext()), target(tgt), index_bits(bits) {
+ModuleEmitter::ModuleEmitter(llvm::Module& mod, const Target& tgt, int bits, const DeviceCode* code)
+    : module(mod), context(mod.getContext()), target(tgt), index_bits(bits), device(code) {
   ptr = llvm::PointerType::get(context, 0);
   i1 = llvm::Type::getInt1Ty(context);
   i8 = llvm::Type::getInt8Ty(context);

@@ -3,6 +3,7 @@
 
 #include <unordered_map>
 
+#include "drawloom/codegen/code.h"
 #include "drawloom/codegen/llvm/llvm_headers.h"
 #include "drawloom/ir/program.h"
 #include "drawloom/support/target.h"
@@ -25,12 +26,13 @@ inline constexpr std::string_view kRegisterPrefix = "register.";
 class ModuleEmitter {
  public:
   /// index_bits: width of index arithmetic, 64 on hosts.
-  ModuleEmitter(llvm::Module& module, const Target& target, int index_bits = 64);
+  ModuleEmitter(llvm::Module& module, const Target& target, int index_bits = 64, const DeviceCode* device = nullptr);
 
   llvm::Module& module;
   llvm::LLVMContext& context;
   const Target& target;
   const int index_bits;
+  const DeviceCode* const device;  ///< what launches run; null: none
   llvm::Type *ptr, *i1, *i8, *i32, *i64;
 
   void emit(const Program& program);
@@ -54,12 +56,14 @@ class ModuleEmitter {
   /// `void (ptr at, vector value, i64 mask)`
   auto masked_store(Type element, int lanes) -> llvm::Function*;
   auto lanes_type(Type element, int lanes) -> llvm::Type*;
+  auto kernels() -> llvm::Constant*;
   /// A TBAA tag that no other storage has.
   auto new_storage_tag(std::string_view name) -> llvm::MDNode*;
 
  private:
   llvm::MDNode* tbaa_root_;
   int storages_ = 0;
+  llvm::Constant* kernels_ = nullptr;
   std::unordered_map<std::string, llvm::Constant*> texts_;
 };
 

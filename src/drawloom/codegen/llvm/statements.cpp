@@ -25,6 +25,8 @@ void FunctionEmitter::emit(const Stmt& s) {
     case Kind::Stage: return emit(s.to<Stage>().body);
     case Kind::Check: return emit_check(s.to<Check>());
     case Kind::StoreFence: return x86_store_fence(b_);
+    case Kind::Launch: return emit_launch(s.to<Launch>());
+    case Kind::TensorMap: return emit_tensor_map(s.to<TensorMap>());
     case Kind::IntImm:
     case Kind::FloatImm:
     case Kind::VarRef:
@@ -40,9 +42,19 @@ void FunctionEmitter::emit(const Stmt& s) {
     case Kind::Let:
     case Kind::Address:
     case Kind::Reinterpret:
-#define NODE(name, family) case Kind::name:
-#include "drawloom/ir/device_nodes.def"
-#undef NODE
+    case Kind::RoleSwitch:
+    case Kind::Role:
+    case Kind::Elect:
+    case Kind::Sync:
+    case Kind::Init:
+    case Kind::Arrive:
+    case Kind::Expect:
+    case Kind::Wait:
+    case Kind::Fence:
+    case Kind::Issue:
+    case Kind::Commit:
+    case Kind::WaitGroup:
+    case Kind::SetRegisters:
       break;
   }
   DRAWLOOM_CHECK(false, "codegen: {} is no statement", kind_name(s.kind()));

@@ -22,6 +22,7 @@ auto FunctionEmitter::compute(const Expr& e) -> Value* {
     case Kind::VarRef: return symbol(e.to<VarRef>().symbol.get()).value;
     case Kind::Cast: return emit_cast(t, e.to<Cast>().value.type(), value(e.to<Cast>().value));
     case Kind::Reinterpret: return emit_reinterpret(e.to<Reinterpret>());
+    case Kind::Address: return device_address(e.to<Address>());
     case Kind::Unary: return emit_unary(e.to<Unary>());
     case Kind::Binary:
       if (t.is_scalar() && is_linear(e.to<Binary>())) return sum(linear(e));
@@ -50,7 +51,6 @@ auto FunctionEmitter::compute(const Expr& e) -> Value* {
     case Kind::Stage:
     case Kind::Check:
     case Kind::StoreFence:
-    case Kind::Address:
 #define NODE(name, family) case Kind::name:
 #include "drawloom/ir/device_nodes.def"
 #undef NODE

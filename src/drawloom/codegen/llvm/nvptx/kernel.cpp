@@ -201,7 +201,7 @@ void KernelEmitter::emit_allocate(const Allocate& n) {
     if (!shared_) {
       auto* type = llvm::ArrayType::get(m_.i8, 0);
       auto* global = new llvm::GlobalVariable(m_.module, type, false, llvm::GlobalValue::ExternalLinkage, nullptr,
-                                              launch_.name + ".shared", nullptr, llvm::GlobalValue::NotThreadLocal, kShared);
+                                              launch_.name + "_shared", nullptr, llvm::GlobalValue::NotThreadLocal, kShared);
       global->setAlignment(llvm::Align(1024));
       shared_ = global;
     }

@@ -4,14 +4,26 @@
 #include "drawloom/codegen/llvm/machine.h"
 #include "drawloom/codegen/llvm/nvptx/kernel.h"
 #include "drawloom/ir/atoms.h"
+#include "drawloom/ir/build.h"
 #include "drawloom/ir/dispatch.h"
 #include "drawloom/ir/rewrite.h"
+#include "drawloom/ir/text_form.h"
 #include "drawloom/support/check.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Target/TargetMachine.h"
 
 namespace drawloom {
 namespace {
+
+auto needs_library(Intrinsic f) -> bool {
+  return f == Intrinsic::Exp || f == Intrinsic::Log || f == Intrinsic::Pow || f == Intrinsic::Sin || f == Intrinsic::Cos;
+}
+
+auto not_constant(const Address& a) -> std::optional<Diag> {
+  int64_t first;
+  if (a.buffer->memory != MemoryKind::Register || as_int(a.index[0], first)) return {};
+  return Diag(DiagKind::codegen_register, a.loc, a.buffer->name, str("subscript `{}` of an operand is not constant", print(a.index[0])));
+}
 
 /// What a target of an older chip lacks, as a diagnostic; empty when there is nothing.
 auto missing(const Launch& launch, const DeviceTarget& target) -> std::optional<Diag> {
@@ -23,6 +35,11 @@ auto missing(const Launch& launch, const DeviceTarget& target) -> std::optional<
   };
   if (launch.cluster_x * launch.cluster_y * launch.cluster_z > 1) needs(launch, "a cluster", 90, false);
   each_node(launch, [&](const Node& n) {
+    if (n.kind == Kind::Call && !out && needs_library(static_cast<const Call&>(n).function)) {
+      out = Diag(DiagKind::codegen_node, n.loc, str("`{}`", op_text(static_cast<const Call&>(n).function)))
+                .with_help("write it as a polynomial: device code has no math library");
+    }
+    if (n.kind == Kind::Address && !out) out = not_constant(static_cast<const Address&>(n));
     if (n.kind == Kind::SetRegisters) needs(n, "set_registers", 90, true);
     if (n.kind == Kind::Wait || n.kind == Kind::Expect) needs(n, "waiting at an mbarrier by parity", 90, false);
     if (n.kind != Kind::Issue) return true;
