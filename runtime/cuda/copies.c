@@ -210,17 +210,18 @@ static int copy_staged(const transfer_t* t) {
   return code;
 }
 
+static int copy_all(const transfer_t* t) {
+  if (t->plan->outer == 0) return copy_bytes(t, t->host, t->device, t->plan->run_bytes);
+  return rows_are_cheaper(t->plan) ? copy_rows(t) : copy_staged(t);
+}
+
 int drawloom_cuda_copy(call_t* call, const drawloom_buffer_t* buffer, int to_host) {
   plan_t plan;
   uint64_t bytes = 0, offset = 0;
   plan_for(buffer, &plan);
   drawloom_cuda_span(buffer, &bytes, &offset);
   const transfer_t t = {call, &plan, (char*)buffer->host - offset, buffer->device - offset, to_host};
-  int code = 0;
-  if (plan.outer == 0) {
-    code = copy_bytes(&t, t.host, t.device, plan.run_bytes);
-  } else {
-    code = rows_are_cheaper(&plan) ? copy_rows(&t) : copy_staged(&t);
-  }
+  int code = drawloom_cuda_settle(call);  // copies of memory that is not pinned wait inside the driver
+  if (!code) code = copy_all(&t);
   return code ? code : drawloom_cuda_wait(call);
 }

@@ -12,6 +12,11 @@ typedef struct tensor_cache_t tensor_cache_t;
 
 enum { kPendingLaunches = 8, kKernelNameBytes = 64, kDeviceNameBytes = 96 };
 
+/// The kernels that may be meant, in words.
+typedef struct suspects_t {
+  char text[kPendingLaunches * kKernelNameBytes];
+} suspects_t;
+
 /// Kernels put on streams of a CUcontext whose end nobody has waited for yet, the newest last. When the device fails
 /// the driver does not say which of them it was.
 typedef struct pending_t {
@@ -20,8 +25,9 @@ typedef struct pending_t {
     char kernel[kKernelNameBytes];
   } launch[kPendingLaunches];
   int count;
-  int more;                                         ///< older ones that found no room
-  char fault[kPendingLaunches * kKernelNameBytes];  ///< who failed, in words; "" while nobody has
+  int more;  ///< older ones that found no room
+  int failed;
+  suspects_t fault;  ///< once failed: who
 } pending_t;
 
 /// What is kept of one CUcontext, from the first call in it until it is forgotten.
@@ -74,8 +80,18 @@ int drawloom_cuda_failed(call_t* call, const char* function, cu_result_t result)
 int drawloom_cuda_check(call_t* call, const char* function, cu_result_t result);
 
 void drawloom_cuda_note_launch(call_t* call, const char* kernel);
+/// The stream's kernels have ended.
+void drawloom_cuda_strike_off(device_state_t* state, cu_stream_t stream);
+
+suspects_t drawloom_cuda_suspects(device_state_t* state);
+
+// ---- wait.c -------------------------------------------------------------------------------------------------------
+
 /// Waits for the call's stream and strikes its kernels off the list.
 int drawloom_cuda_wait(call_t* call);
+int drawloom_cuda_wait_event(call_t* call, cu_event_t event);
+/// Before a call in which the driver itself may wait for the stream: under a time limit, waits here.
+int drawloom_cuda_settle(call_t* call);
 
 // ---- The other files ---------------------------------------------------------------------------------------------
 

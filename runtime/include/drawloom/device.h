@@ -146,6 +146,10 @@ int drawloom_to_device(drawloom_context_t* ctx, drawloom_buffer_t* buffer);
 int drawloom_device_free(drawloom_context_t* ctx, drawloom_buffer_t* buffer);
 /// Waits for the context's stream.
 int drawloom_device_sync(drawloom_context_t* ctx);
+/// How long to_host, to_device, sync and event_elapsed wait for a kernel, in all contexts: after that many milliseconds
+/// they give up (kernel_timeout). 0, as at the start: for ever. A kernel cannot be stopped: what comes next in its CUcontext
+/// is to end the process, which this keeps able to say what happened.
+void drawloom_set_device_timeout(uint32_t ms);
 /// Device memory of the caller's (a tensor of another library) becomes the device copy, and the newest one. `address`
 /// is that of the element whose coordinates are all `min`; it stays the caller's.
 void drawloom_buffer_wrap_device(drawloom_buffer_t* buffer, const drawloom_device_table_t* table, uint64_t address);

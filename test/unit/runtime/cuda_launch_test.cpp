@@ -305,3 +305,72 @@ TEST_CASE("the kernel is named also where the driver no longer says whose stream
   CHECK(cuda().sync(&by_context) == drawloom_error_kernel_failed);
   CHECK(by_context.message.find("device: kernel a failed") == 0);
 }
+
+// ---- Kernels that do not end --------------------------------------------------------------------------------------
+
+namespace {
+
+/// A time limit for the length of a scope.
+struct Timeout {
+  explicit Timeout(uint32_t ms) { drawloom_set_device_timeout(ms); }
+  ~Timeout() { drawloom_set_device_timeout(0); }
+};
+
+}  // namespace
+
+TEST_CASE("with a time limit a kernel that hangs is named and the caller lives", "[cuda]") {
+  const WithStubDriver stub;
+  const Timeout limit(5);
+  ListeningContext ctx;
+  Kernels kernels;
+  const drawloom_launch_t good = launch_of(kernels, "good"), hangs = launch_of(kernels, "hangs");
+  uint64_t event = 0;
+  double ms = 0;
+  CHECK(cuda().event_create(&ctx, &event) == 0);
+  CHECK(cuda().event_record(&ctx, event) == 0);
+  CHECK(cuda().launch(&ctx, &good) == 0);
+  CHECK(cuda().sync(&ctx) == 0);
+  CHECK(cuda().event_elapsed(&ctx, event, event, &ms) == 0);
+  stub->hang_kernel = "hangs";
+  CHECK(cuda().launch(&ctx, &hangs) == 0);
+  CHECK(cuda().sync(&ctx) == drawloom_error_kernel_timeout);
+  CHECK(ctx.message == "device: kernel hangs has not ended within 5 ms");
+  CHECK(cuda().event_elapsed(&ctx, event, event, &ms) == drawloom_error_kernel_timeout);
+  const int waits = stub->calls("cuStreamSynchronize");
+  ctx.device_flags = drawloom_device_wait;
+  CHECK(cuda().launch(&ctx, &good) == drawloom_error_kernel_timeout);
+  CHECK(ctx.message == "blur: kernel good (or one launched before it: hangs) has not ended within 5 ms");
+  CHECK(stub->calls("cuStreamSynchronize") == waits);  // never waits without a limit
+  CHECK(stub->current_depth() == 0);
+}
+
+TEST_CASE("under a time limit no copy is begun behind a kernel that hangs", "[cuda]") {
+  const WithStubDriver stub;
+  const Timeout limit(5);
+  ListeningContext ctx;
+  Kernels kernels;
+  const drawloom_launch_t hangs = launch_of(kernels, "hangs");
+  int pixels[4] = {1, 2, 3, 4};
+  ShapedBuffer buffer(pixels, kInt32, drawloom_dim_t{0, 4, 1});
+  CHECK(cuda().to_device(&ctx, &buffer, nullptr) == 0);
+  stub->hang_kernel = "hangs";
+  CHECK(cuda().launch(&ctx, &hangs) == 0);
+  buffer.flags = drawloom_flag_device_dirty;
+  CHECK(cuda().to_host(&ctx, &buffer, nullptr) == drawloom_error_kernel_timeout);
+  CHECK(ctx.message == "device: kernel hangs has not ended within 5 ms");
+  CHECK(buffer.flags == drawloom_flag_device_dirty);
+  CHECK(stub->calls("cuMemcpyDtoHAsync_v2") == 0);
+  CHECK(cuda().buffer_free(&ctx, &buffer, nullptr) == 0);  // gives it to the pool, without waiting
+}
+
+TEST_CASE("a kernel that fails under a time limit has failed", "[cuda]") {
+  const WithStubDriver stub;
+  const Timeout limit(1000);
+  ListeningContext ctx;
+  Kernels kernels;
+  const drawloom_launch_t bad = launch_of(kernels, "bad");
+  stub->fault_kernel = "bad";
+  CHECK(cuda().launch(&ctx, &bad) == 0);
+  CHECK(cuda().sync(&ctx) == drawloom_error_kernel_failed);
+  CHECK(ctx.message.find("device: kernel bad failed") == 0);
+}
