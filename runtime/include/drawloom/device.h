@@ -109,7 +109,8 @@ typedef struct drawloom_device_table_t {
   /// Gives the buffer a device copy if it has none. Its contents are undefined. What a pipeline only writes: after the
   /// launch it sets flags = (flags & ~host_dirty) | device_dirty, as for what it reads and writes.
   int (*buffer_malloc)(drawloom_context_t* ctx, drawloom_buffer_t* buffer, const drawloom_site_t* site);
-  /// Ends the device copy, whatever the flags say. Memory that the caller brought along is only let go.
+  /// Ends the device copy, whatever the flags say. Memory that the caller brought along is only let go; so is a view of
+  /// another buffer's device copy, and what was allocated for another shape: crop a copy of the buffer, not itself.
   int (*buffer_free)(drawloom_context_t* ctx, drawloom_buffer_t* buffer, const drawloom_site_t* site);
   /// The device copy is as new as the host's: allocated if there is none, copied if it is new or host_dirty is set.
   /// When it returns the host's bytes may change.

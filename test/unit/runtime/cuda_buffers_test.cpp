@@ -316,6 +316,39 @@ TEST_CASE("elements that repeat or overlap come to the device too", "[cuda]") {
   CHECK(cuda().buffer_free(&ctx, &windows, &kSite) == 0);
 }
 
+TEST_CASE("a view of device memory that others use too is written element by element", "[cuda]") {
+  const WithStubDriver stub;
+  ListeningContext ctx;
+  std::vector<uint8_t> picture(3 * 20 * 10, 7), green(20 * 10);
+  std::iota(green.begin(), green.end(), 1);
+  ShapedBuffer whole(picture.data(), kUint8, drawloom_dim_t{0, 3 * 20, 1}, drawloom_dim_t{0, 10, 3 * 20});
+  REQUIRE(cuda().to_device(&ctx, &whole, &kSite) == 0);
+  // Its green channel, at the host and on the device; then a part of that with overlapping rows of 9 windows of 4.
+  std::vector<uint8_t> copy = picture;
+  for (size_t i = 0; i < green.size(); i++) copy[3 * i + 1] = green[i];
+  ShapedBuffer channel(copy.data() + 1, kUint8, drawloom_dim_t{0, 20, 3}, drawloom_dim_t{0, 10, 3 * 20});
+  drawloom_buffer_wrap_device(&channel, drawloom_cuda_table(), whole.device + 1);
+  channel.flags = drawloom_flag_host_dirty;
+  CHECK(cuda().to_device(&ctx, &channel, &kSite) == 0);
+  CHECK(std::vector<uint8_t>(on_device<uint8_t>(whole), on_device<uint8_t>(whole) + copy.size()) == copy);
+  std::vector<uint8_t> last = copy;
+  for (int i = 0; i < 4 + 8 * 2; i++) last[static_cast<size_t>(60 + i)] = static_cast<uint8_t>(200 + i);
+  std::vector<uint8_t> source = last;
+  source[0] = 99;  // outside the windows: must not arrive
+  ShapedBuffer windows(source.data() + 60, kUint8, drawloom_dim_t{0, 4, 1}, drawloom_dim_t{0, 9, 2});
+  drawloom_buffer_wrap_device(&windows, drawloom_cuda_table(), whole.device + 60);
+  windows.flags = drawloom_flag_host_dirty;
+  CHECK(cuda().to_device(&ctx, &windows, &kSite) == 0);
+  CHECK(std::vector<uint8_t>(on_device<uint8_t>(whole), on_device<uint8_t>(whole) + last.size()) == last);
+  // Views are let go; the memory ends with the buffer it was allocated for.
+  CHECK(cuda().buffer_free(&ctx, &channel, &kSite) == 0);
+  CHECK(cuda().buffer_free(&ctx, &windows, &kSite) == 0);
+  CHECK(channel.device == 0);
+  CHECK(drawloom_device_memory_stats().live_blocks == 1);
+  CHECK(cuda().buffer_free(&ctx, &whole, &kSite) == 0);
+  CHECK(drawloom_device_memory_stats().live_blocks == 0);
+}
+
 TEST_CASE("elements far apart are copied without what lies between", "[cuda]") {
   const WithStubDriver stub;
   stub->memory = UINT64_C(3) << 30;
