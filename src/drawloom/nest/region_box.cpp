@@ -195,7 +195,8 @@ class BoxQuery {
     const auto warm = warm_loops(leaf_at, moving);
     StageBox out;
     if (facts.computed.when.any.size() == 1) out.when = standing_part(facts.computed.when.any.front(), moving);
-    for (const auto& [loop, iterations] : warm) out.when = out.when && runs(*loop);
+    for (const auto* l : below({around.begin(), around.end() - static_cast<std::ptrdiff_t>(leaf.loops.size())}, outer_))
+      out.when = out.when && runs(*l, moving);
     for (size_t d = 0; d < leaf.dims.size(); ++d) {
       const auto& dim = leaf.dims[d];
       RegionDim r = dim.var->kind == SymbolKind::RVar ? stage_dim_range(nest_, leaf, d, cache_)
@@ -220,9 +221,9 @@ class BoxQuery {
     return c.is_never() ? c : out;
   }
 
-  /// A loop that does not run has no warm-up either.
-  auto runs(const Symbol& loop) const -> Cond {
-    return Cond::nonnegative(resolve(nest_, find_loop(nest_.tree, SymbolRef(&loop))->node->as<LoopNode>()->extent, cache_) - 1);
+  /// What lies in a loop that does not run does not run either, not even in its warm-up.
+  auto runs(const LoopNode& loop, const std::vector<const LoopNode*>& moving) const -> Cond {
+    return standing_part(Cond::nonnegative(resolve(nest_, loop.extent, cache_) - 1), moving);
   }
 
   auto warm_loops(const Located& leaf, const std::vector<const LoopNode*>& moving) const -> WarmLoops {
