@@ -1,6 +1,8 @@
 #pragma once
 /// Kernels of a few lines, run under several orders.
 
+#include <algorithm>
+
 #include <catch2/catch.hpp>
 
 #include "drawloom/interp/simt/simt.h"
@@ -15,17 +17,20 @@ inline auto parsed(const std::string& text) -> Program {
   return programs[0];
 }
 
-/// A launch of `threads` threads in one block around `body`, over `%in` and `%out` of `type`, with `%full` and `%free` as
-/// mbarriers behind `bytes` of shared memory. Its first line is line 8 of kernel.ir.
+/// A launch of `threads` threads in `blocks` blocks around `body`, over `%in` and `%out` of `type`, with `%bar`, four
+/// mbarriers behind `shared` bytes for `%s`. `maps`: tensor maps, a line each.
 struct Kernel {
   std::string body, type = "f32";
   int threads = 32, blocks = 1, shared = 1024;
-  std::string attributes;
+  std::string attributes, maps, cluster;
 
+  /// The number that a line of `body` has in the text.
+  auto line(uint32_t of_body) const -> uint32_t { return of_body + 8 + static_cast<uint32_t>(std::count(maps.begin(), maps.end(), '\n')); }
+  auto type_of() const -> Type { return type == "f32" ? float_type(32) : float_type(16); }
   auto text() const -> std::string {
-    return str("drawloom-ir 1\n\nfunc @k(%in: buffer<{}, 1>, out %out: buffer<{}, 1>) {\n  launch \"k\" shared {}{} {\n    block for %b = 0 : {} {\n"
+    return str("drawloom-ir 1\n\nfunc @k(%in: buffer<{}, 1>, out %out: buffer<{}, 1>) {\n{}  launch \"k\"{} shared {}{} {\n    block for %b = 0 : {} {\n"
                "      thread for %t = 0 : {} {\n        allocate %s: {}[{}] shared at 0\n        allocate %bar: u64[4] shared at {}\n",
-               type, type, shared + 32, attributes, blocks, threads, type, shared / (type == "f32" ? 4 : 2), shared) + body + "\n      }\n    }\n  }\n}\n";
+               type, type, maps, cluster, shared + 32, attributes, blocks, threads, type, shared / (type == "f32" ? 4 : 2), shared) + body + "\n      }\n    }\n  }\n}\n";
   }
 };
 
@@ -43,8 +48,8 @@ inline auto hashed_input(Type type, int64_t elements) -> Array {
 
 inline auto run_kernel(const Kernel& k, const SimOptions& options = {}, int64_t in_size = 4096, int64_t out_size = 4096) -> Ran {
   const Program p = parsed(k.text());
-  const Type type = k.type == "f32" ? float_type(32) : float_type(16);
-  Array in = hashed_input(float_type(32), in_size);
+  const Type type = k.type_of();
+  Array in = hashed_input(type, in_size);
   Ran out{.report = {}, .out = make_array(type, {{.extent = out_size}})};
   out.report = simulate(p, {{.array = &in}, {.array = &out.out}}, options).or_throw();
   return out;
@@ -76,8 +81,12 @@ inline void breaks(const Kernel& k, DiagKind kind, const std::string& words, uin
     INFO(e.text());
     CHECK(e.name() == diag_name(kind));
     CHECK(e.text().find(words) != std::string::npos);
-    if (line != 0) CHECK(e.loc().line() == line + 8);
+    if (line != 0) CHECK(e.loc().line() == k.line(line));
   }
+}
+/// Reported under every order; which of several consequences is seen first depends on it.
+inline void caught(const Kernel& k) {
+  for (const auto& o : all_options()) CHECK_FALSE(run_kernel(k, o).report.clean());
 }
 
 }  // namespace drawloom

@@ -47,6 +47,7 @@ struct ThreadBlock {
   int64_t free_registers = 0;
   int live_warps = 0;
   int pending = 0;  ///< asynchronous operations that touch its shared memory
+  Clock touched;  ///< arrivals of other blocks and copies into it: over before it may end
   bool exited = false;
 };
 

@@ -44,6 +44,7 @@ class Device {
   }
   void exit_warp(Warp& w);
   void exit_block(ThreadBlock& b);
+  void check_touched(ThreadBlock& b);
   void report_deadlock();
   auto waiting_text(const Warp& w) -> std::string;
 

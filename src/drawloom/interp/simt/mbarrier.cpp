@@ -77,12 +77,14 @@ auto Device::arrive(Warp& w, const Instruction& i) -> Next {
   });
   if (world_.stopped) return Next::go;
   const LaneMask lanes = w.mask;
+  const uint32_t clock = w.clock;
   const View view = w.release(lanes);
   size_t k = 0;
   each_lane(lanes, [&](int lane) {
     const Who who{.warp = &w, .lane = lane, .site = i.site};
     auto [b, at] = targets[k++];
     auto& m = b->mbarriers[at];
+    if (b != w.block) b->touched.raise(w.base + static_cast<Component>(lane), clock);
     if (i.from[1].defined()) expect_bytes(*b, m, integer(w, i.from[1], lane), who);
     if (!world_.stopped) arrive_at(*b, m, integer(w, i.from[0], lane), view, b != w.block, who);
   });
@@ -119,6 +121,7 @@ void Device::expect_bytes(ThreadBlock& b, Mbarrier& m, int64_t bytes, const Who&
 }
 
 void Device::complete_bytes(ThreadBlock& b, Mbarrier& m, int64_t bytes, const Who& who) {
+  b.touched.raise(m.component, static_cast<uint32_t>(m.phase) + 1);
   m.bytes -= bytes;
   if (m.bytes < -kMostCount) return protocol(who, str("{} is {} bytes ahead of what it expects", barrier_text(b, m), -m.bytes));
   ++progress_;

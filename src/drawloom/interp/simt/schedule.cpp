@@ -181,9 +181,29 @@ void Device::exit_warp(Warp& w) {
   w.slots = {}, w.registers = {}, w.poison = {}, w.cause = {};
 }
 
+/// Whether its threads waited for all that others do to its shared memory, in whatever order it happened this time.
+void Device::check_touched(ThreadBlock& b) {
+  Clock known;
+  for (const auto& w : b.warps) {
+    known.join(w->all.order);
+    for (const auto& more : w->extra) {
+      if (more) known.join(more->order);
+    }
+  }
+  for (Component c = 0; c < b.touched.size(); ++c) {
+    if (known.at(c) >= b.touched.at(c)) continue;
+    std::string what = "another block may still arrive at its barriers";
+    for (const auto& [at, m] : b.mbarriers) {
+      if (m.component == c) what = str("copies that {} counts may still write its shared memory", shared_text(at));
+    }
+    return protocol({.warp = b.warps[0].get()}, str("block {} ends while {}", block_text(b), what));
+  }
+}
+
 void Device::exit_block(ThreadBlock& b) {
   b.exited = true;
   const Who who{.warp = b.warps[0].get()};
+  check_touched(b);
   for (const auto& [at, m] : b.mbarriers) {
     if (m.bytes != 0 && b.pending == 0) {
       protocol(who, str("block {} ends while {} waits for {} more bytes", block_text(b), barrier_text(b, m), m.bytes));
