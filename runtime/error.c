@@ -82,7 +82,8 @@ int drawloom_report(drawloom_context_t* ctx, int code, const message_t* message)
     append_operand(&line, brace + 1, strcspn(brace, "}") - 1, message);
   }
   append_word(&line, at);
-  return ctx->table->error(ctx, code, line.text);
+  const int answer = ctx->table->error(ctx, code, line.text);
+  return answer ? answer : code;  // callers go by it: an error is never a success
 }
 
 int drawloom_default_fail(drawloom_context_t* ctx, int code, const drawloom_site_t* site, int64_t a, int64_t b,

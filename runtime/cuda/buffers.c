@@ -45,12 +45,26 @@ static int check_place(call_t* call, const drawloom_buffer_t* buffer) {
   return 0;
 }
 
+/// Bytes that the device copy takes, and how far above its start `device` is.
+static void extent_of(const drawloom_buffer_t* buffer, uint64_t* bytes, uint64_t* offset) {
+  *bytes = *offset = 0;
+  if (drawloom_buffer_elements(buffer) > 0) drawloom_cuda_span(buffer, bytes, offset);
+}
+
+/// Whether the device copy is a block that was allocated for this buffer: not memory of the caller's, and not a view
+/// of another buffer's, which may have data of others between the elements.
+static int owns_device_copy(const drawloom_buffer_t* buffer) {
+  uint64_t bytes = 0, offset = 0;
+  extent_of(buffer, &bytes, &offset);
+  return drawloom_cuda_is_block(buffer->device - offset, bytes);
+}
+
 /// *fresh = whether it had none.
 static int need_device_copy(call_t* call, drawloom_buffer_t* buffer, int* fresh) {
   uint64_t bytes = 0, offset = 0, address = 0;
   *fresh = buffer->device == 0;
   if (!*fresh) return check_place(call, buffer);
-  if (drawloom_buffer_elements(buffer) > 0) drawloom_cuda_span(buffer, &bytes, &offset);
+  extent_of(buffer, &bytes, &offset);
   int code = drawloom_cuda_alloc(call, bytes, call->site.name, &address);
   if (code) return code;
   buffer->device = address + offset;
@@ -77,12 +91,14 @@ int drawloom_cuda_buffer_malloc(drawloom_context_t* ctx, drawloom_buffer_t* buff
 
 int drawloom_cuda_buffer_free(drawloom_context_t* ctx, drawloom_buffer_t* buffer, const drawloom_site_t* site) {
   call_t call;
-  if (!buffer) return fail_words(ctx, drawloom_error_buffer_null, site, "the buffer");
-  if (buffer->device == 0) return 0;
-  int code = drawloom_cuda_enter(&call, ctx, site);
-  if (code) return code;
-  drawloom_cuda_release(&call, buffer->device);
-  drawloom_cuda_leave(&call);
+  int code = check(ctx, buffer, site);
+  if (code || buffer->device == 0) return code;
+  if (owns_device_copy(buffer)) {
+    code = drawloom_cuda_enter(&call, ctx, site);
+    if (code) return code;
+    drawloom_cuda_release(&call, buffer->device);
+    drawloom_cuda_leave(&call);
+  }
   forget_device_copy(buffer);
   return 0;
 }
@@ -91,7 +107,9 @@ static int bring_to_device(call_t* call, drawloom_buffer_t* buffer) {
   int fresh = 0;
   int code = need_device_copy(call, buffer, &fresh);
   if (code || (!fresh && !(buffer->flags & drawloom_flag_host_dirty))) return code;
-  if (drawloom_buffer_elements(buffer) > 0) code = drawloom_cuda_copy(call, buffer, 0);
+  if (drawloom_buffer_elements(buffer) > 0) {
+    code = drawloom_cuda_copy(call, buffer, owns_device_copy(buffer) ? cuda_to_device : cuda_to_shared_device);
+  }
   if (!code) {
     buffer->flags &= ~(uint64_t)drawloom_flag_host_dirty;
   } else if (fresh) {  // a copy with nothing in it must not look like one
@@ -124,7 +142,7 @@ int drawloom_cuda_to_host(drawloom_context_t* ctx, drawloom_buffer_t* buffer, co
     if (!code) code = drawloom_cuda_enter(&call, ctx, site);
     if (code) return code;
     code = check_place(&call, buffer);
-    if (!code) code = drawloom_cuda_copy(&call, buffer, 1);
+    if (!code) code = drawloom_cuda_copy(&call, buffer, cuda_to_host);
     drawloom_cuda_leave(&call);
   }
   if (!code) buffer->flags &= ~(uint64_t)drawloom_flag_device_dirty;

@@ -6,7 +6,8 @@
 //   rows    one 2D copy for each index of the outer dimensions but the first;
 //   staged  a block of host memory laid out like the array (a window of it, if that is long): elements are packed
 //           into it or unpacked from it, and the window is copied as a whole. On the way to the host the bytes between
-//           the elements stay in the staging block. On the way to the device they arrive there, where they are ours.
+//           the elements stay in the staging block. On the way to the device they arrive there: only where the device
+//           memory is this array's alone.
 // The cheaper one by a rough estimate is taken: rows for crops of pictures, staging for strided channels.
 #include <string.h>
 
@@ -37,7 +38,7 @@ typedef struct transfer_t {
   const plan_t* plan;
   char* host;  // the lowest addresses
   uint64_t device;
-  int to_host;
+  copy_way_t way;
 } transfer_t;
 
 // ---- Plans --------------------------------------------------------------------------------------------------------
@@ -99,8 +100,8 @@ static int window_dims(const plan_t* plan) {
 }
 
 static int rows_are_cheaper(const plan_t* plan) {
-  if (plan->dim[0].stride_bytes < plan->run_bytes) return 0;  // elements overlap: 2D copies cannot say that
-  if (plan->dim[0].stride_bytes > INT32_MAX) return 1;        // one copy per run, nearly a window each
+  if (plan->dim[0].stride_bytes < plan->run_bytes) return 0;
+  if (plan->dim[0].stride_bytes > INT32_MAX) return 1;  // nearly a window each
   const int dims = window_dims(plan);
   const double rows = count_of(plan, 0), calls = count_of(plan, 1), windows = count_of(plan, dims);
   return calls * kCallCost + rows * (kRowCost + (double)plan->run_bytes) <
@@ -141,7 +142,7 @@ static int advance(walk_t* walk) {
 
 static int copy_bytes(const transfer_t* t, char* host, uint64_t device, uint64_t bytes) {
   const driver_t* driver = t->call->driver;
-  if (t->to_host) {
+  if (t->way == cuda_to_host) {
     return drawloom_cuda_check(t->call, "cuMemcpyDtoHAsync",
                                driver->copy_to_host(host, device, bytes, t->call->stream));
   }
@@ -153,8 +154,8 @@ static int copy_rows_at(const transfer_t* t, uint64_t offset) {
   const plan_dim_t* rows = &t->plan->dim[0];
   const cu_rows_side_t host = {.memory = cu_memory_host, .host = t->host + offset, .pitch = rows->stride_bytes};
   const cu_rows_side_t device = {.memory = cu_memory_device, .device = t->device + offset, .pitch = rows->stride_bytes};
-  const cu_rows_t copy = {.from = t->to_host ? device : host,
-                          .to = t->to_host ? host : device,
+  const cu_rows_t copy = {.from = (t->way == cuda_to_host) ? device : host,
+                          .to = (t->way == cuda_to_host) ? host : device,
                           .width_bytes = t->plan->run_bytes,
                           .height = rows->extent};
   return drawloom_cuda_check(t->call, "cuMemcpy2DAsync", t->call->driver->copy_rows(&copy, t->call->stream));
@@ -163,8 +164,9 @@ static int copy_rows_at(const transfer_t* t, uint64_t offset) {
 static int copy_rows(const transfer_t* t) {
   walk_t walk;
   int code = 0;
-  // The driver takes pitches of up to 31 bits.
-  const int single = t->plan->dim[0].stride_bytes > INT32_MAX;
+  // What no 2D copy can say: the driver takes pitches of up to 31 bits, and none below the width (elements overlap).
+  const uint64_t pitch = t->plan->dim[0].stride_bytes;
+  const int single = pitch > INT32_MAX || pitch < t->plan->run_bytes;
   start(&walk, t->plan, single ? 0 : 1, t->plan->outer);
   do {
     code = single ? copy_bytes(t, t->host + walk.offset, t->device + walk.offset, t->plan->run_bytes)
@@ -179,15 +181,16 @@ static void pack(const transfer_t* t, char* host, char* stage, int dims) {
   start(&walk, t->plan, 0, dims);
   do {
     char *at_host = host + walk.offset, *at_stage = stage + walk.offset;
-    memcpy(t->to_host ? at_host : at_stage, t->to_host ? at_stage : at_host, t->plan->run_bytes);
+    memcpy((t->way == cuda_to_host) ? at_host : at_stage, (t->way == cuda_to_host) ? at_stage : at_host,
+           t->plan->run_bytes);
   } while (advance(&walk));
 }
 
 static int copy_window(const transfer_t* t, uint64_t offset, char* stage, int dims) {
-  if (!t->to_host) pack(t, t->host + offset, stage, dims);
+  if (t->way != cuda_to_host) pack(t, t->host + offset, stage, dims);
   int code = copy_bytes(t, stage, t->device + offset, span_of(t->plan, dims));
   if (!code) code = drawloom_cuda_wait(t->call);  // the block is used again
-  if (!code && t->to_host) pack(t, t->host + offset, stage, dims);
+  if (!code && t->way == cuda_to_host) pack(t, t->host + offset, stage, dims);
   return code;
 }
 
@@ -210,17 +213,18 @@ static int copy_staged(const transfer_t* t) {
   return code;
 }
 
-int drawloom_cuda_copy(call_t* call, const drawloom_buffer_t* buffer, int to_host) {
+static int copy_all(const transfer_t* t) {
+  if (t->plan->outer == 0) return copy_bytes(t, t->host, t->device, t->plan->run_bytes);
+  return t->way == cuda_to_shared_device || rows_are_cheaper(t->plan) ? copy_rows(t) : copy_staged(t);
+}
+
+int drawloom_cuda_copy(call_t* call, const drawloom_buffer_t* buffer, copy_way_t way) {
   plan_t plan;
   uint64_t bytes = 0, offset = 0;
   plan_for(buffer, &plan);
   drawloom_cuda_span(buffer, &bytes, &offset);
-  const transfer_t t = {call, &plan, (char*)buffer->host - offset, buffer->device - offset, to_host};
-  int code = 0;
-  if (plan.outer == 0) {
-    code = copy_bytes(&t, t.host, t.device, plan.run_bytes);
-  } else {
-    code = rows_are_cheaper(&plan) ? copy_rows(&t) : copy_staged(&t);
-  }
+  const transfer_t t = {call, &plan, (char*)buffer->host - offset, buffer->device - offset, way};
+  int code = drawloom_cuda_settle(call);  // copies of memory that is not pinned wait inside the driver
+  if (!code) code = copy_all(&t);
   return code ? code : drawloom_cuda_wait(call);
 }

@@ -12,6 +12,11 @@ typedef struct tensor_cache_t tensor_cache_t;
 
 enum { kPendingLaunches = 8, kKernelNameBytes = 64, kDeviceNameBytes = 96 };
 
+/// The kernels that may be meant, in words.
+typedef struct suspects_t {
+  char text[kPendingLaunches * kKernelNameBytes];
+} suspects_t;
+
 /// Kernels put on streams of a CUcontext whose end nobody has waited for yet, the newest last. When the device fails
 /// the driver does not say which of them it was.
 typedef struct pending_t {
@@ -20,8 +25,9 @@ typedef struct pending_t {
     char kernel[kKernelNameBytes];
   } launch[kPendingLaunches];
   int count;
-  int more;                                         ///< older ones that found no room
-  char fault[kPendingLaunches * kKernelNameBytes];  ///< who failed, in words; "" while nobody has
+  int more;  ///< older ones that found no room
+  int failed;
+  suspects_t fault;  ///< once failed: who
 } pending_t;
 
 /// What is kept of one CUcontext, from the first call in it until it is forgotten.
@@ -74,8 +80,18 @@ int drawloom_cuda_failed(call_t* call, const char* function, cu_result_t result)
 int drawloom_cuda_check(call_t* call, const char* function, cu_result_t result);
 
 void drawloom_cuda_note_launch(call_t* call, const char* kernel);
+/// The stream's kernels have ended.
+void drawloom_cuda_strike_off(device_state_t* state, cu_stream_t stream);
+
+suspects_t drawloom_cuda_suspects(device_state_t* state);
+
+// ---- wait.c -------------------------------------------------------------------------------------------------------
+
 /// Waits for the call's stream and strikes its kernels off the list.
 int drawloom_cuda_wait(call_t* call);
+int drawloom_cuda_wait_event(call_t* call, cu_event_t event);
+/// Before a call in which the driver itself may wait for the stream: under a time limit, waits here.
+int drawloom_cuda_settle(call_t* call);
 
 // ---- The other files ---------------------------------------------------------------------------------------------
 
@@ -96,6 +112,8 @@ int drawloom_cuda_tensor_map_fits(drawloom_context_t* ctx, const drawloom_tensor
 int drawloom_cuda_alloc(call_t* call, uint64_t bytes, const char* what, uint64_t* address);
 /// Whose live block the address lies in; null: nobody's.
 const device_state_t* drawloom_cuda_owner(uint64_t address);
+/// Whether these bytes, as they were asked for, are a live block.
+int drawloom_cuda_is_block(uint64_t address, uint64_t bytes);
 /// Ends the live block in which the address lies; 0 if there is none.
 int drawloom_cuda_release(call_t* call, uint64_t address);
 /// All idle blocks go back to the driver.
@@ -105,8 +123,14 @@ void drawloom_cuda_drop_blocks(const driver_t* driver, device_state_t* state);
 int drawloom_cuda_malloc(drawloom_context_t* ctx, uint64_t bytes, const drawloom_site_t* site, uint64_t* address);
 int drawloom_cuda_free(drawloom_context_t* ctx, uint64_t address);
 
-/// Copies the elements of a buffer, and no byte between them, from `host` to `device` or back. Waits for it.
-int drawloom_cuda_copy(call_t* call, const drawloom_buffer_t* buffer, int to_host);
+typedef enum copy_way_t {
+  cuda_to_host,
+  cuda_to_device,        ///< what lies between the elements there is nobody's, and may change
+  cuda_to_shared_device  ///< what lies between the elements there stays as it is
+} copy_way_t;
+
+/// Copies the elements of a buffer from `host` to `device` or back. Waits for it.
+int drawloom_cuda_copy(call_t* call, const drawloom_buffer_t* buffer, copy_way_t way);
 /// What the elements span: *bytes from the lowest address on, the element of all mins *offset bytes above it. The buffer
 /// has elements, and passed check_size.
 void drawloom_cuda_span(const drawloom_buffer_t* buffer, uint64_t* bytes, uint64_t* offset);

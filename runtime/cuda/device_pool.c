@@ -243,6 +243,14 @@ const device_state_t* drawloom_cuda_owner(uint64_t address) {
   return state;
 }
 
+int drawloom_cuda_is_block(uint64_t address, uint64_t bytes) {
+  pthread_mutex_lock(&pool.mutex);
+  const block_t* block = live_block(address);
+  const int result = block && block->address == address && block->asked == bytes;
+  pthread_mutex_unlock(&pool.mutex);
+  return result;
+}
+
 // ---- The interface ------------------------------------------------------------------------------------------------
 
 int drawloom_cuda_malloc(drawloom_context_t* ctx, uint64_t bytes, const drawloom_site_t* site, uint64_t* address) {

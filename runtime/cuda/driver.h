@@ -23,6 +23,7 @@ enum {
   cu_nvlink_uncorrectable = 220,
   cu_contained = 226,
   cu_not_found = 500,
+  cu_not_ready = 600,
   cu_illegal_address = 700,
   cu_launch_timeout = 702,
   cu_assert = 710,

@@ -1,4 +1,4 @@
-// Waiting, and time stamps on streams.
+// Time stamps on streams, and waiting for one.
 #include "cuda.h"
 
 static cu_event_t event_of(uint64_t handle) { return (cu_event_t)(uintptr_t)handle; }
@@ -39,7 +39,7 @@ int drawloom_cuda_event_elapsed(drawloom_context_t* ctx, uint64_t start, uint64_
   *ms = 0;
   int code = drawloom_cuda_enter(&call, ctx, NULL);
   if (code) return code;
-  code = drawloom_cuda_check(&call, "cuEventSynchronize", call.driver->event_synchronize(event_of(end)));
+  code = drawloom_cuda_wait_event(&call, event_of(end));
   if (!code) {
     cu_result_t result = call.driver->event_elapsed(&elapsed, event_of(start), event_of(end));
     code = drawloom_cuda_check(&call, "cuEventElapsedTime", result);

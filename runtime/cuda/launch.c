@@ -76,34 +76,50 @@ static cu_launch_config_t config_of(const call_t* call, const drawloom_launch_t*
   };
 }
 
-static int encode_maps(call_t* call, const drawloom_launch_t* launch, cu_tensor_map_t* maps) {
+static int check_params(call_t* call, const drawloom_launch_t* launch) {
   if (launch->tensor_maps < 0 || launch->tensor_maps > drawloom_tensor_maps) {
     return bad(call, launch, "the number of tensor maps", launch->tensor_maps, "0 to 16");
   }
   for (int i = 0; i < launch->tensor_maps; i++) {
-    const drawloom_tensor_map_t* map = &launch->tensor_map[i];
-    if (map->param < 0 || map->param >= launch->params) {
-      return bad(call, launch, "the parameter of a tensor map", map->param, "the number of a parameter");
+    const int param = launch->tensor_map[i].param;
+    if (param < 0 || param >= launch->params) {
+      return bad(call, launch, "the parameter of a tensor map", param, "the number of a parameter");
     }
-    int code = drawloom_cuda_tensor_map(call, map, &maps[i]);
-    if (code) return code;
-    launch->param[map->param] = &maps[i];
   }
   return 0;
 }
 
-static int run(call_t* call, const drawloom_launch_t* launch) {
-  cu_tensor_map_t maps[drawloom_tensor_maps];
+static int encode_maps(call_t* call, const drawloom_launch_t* launch, cu_tensor_map_t* maps) {
+  for (int i = 0; i < launch->tensor_maps; i++) {
+    int code = drawloom_cuda_tensor_map(call, &launch->tensor_map[i], &maps[i]);
+    if (code) return code;
+    launch->param[launch->tensor_map[i].param] = &maps[i];
+  }
+  return 0;
+}
+
+/// The maps live only as long as the call.
+static void forget_maps(const drawloom_launch_t* launch) {
+  for (int i = 0; i < launch->tensor_maps; i++) launch->param[launch->tensor_map[i].param] = NULL;
+}
+
+static int put_on_stream(call_t* call, const drawloom_launch_t* launch, cu_function_t function) {
   cu_launch_attribute_t attribute;
-  cu_function_t function = NULL;
-  int code = drawloom_cuda_function(call, launch, &function);
-  if (!code) code = encode_maps(call, launch, maps);
-  if (code) return code;
   const cu_launch_config_t config = config_of(call, launch, &attribute);
   cu_result_t result = call->driver->launch(&config, function, launch->param, NULL);
   if (result) return drawloom_cuda_failed(call, "cuLaunchKernelEx", result);
   drawloom_cuda_note_launch(call, launch->kernel);
   return call->ctx->device_flags & drawloom_device_wait ? drawloom_cuda_wait(call) : 0;
+}
+
+static int run(call_t* call, const drawloom_launch_t* launch) {
+  cu_tensor_map_t maps[drawloom_tensor_maps];
+  cu_function_t function = NULL;
+  int code = drawloom_cuda_function(call, launch, &function);
+  if (!code) code = encode_maps(call, launch, maps);
+  if (!code) code = put_on_stream(call, launch, function);
+  forget_maps(launch);
+  return code;
 }
 
 static drawloom_site_t site_of(const drawloom_launch_t* launch) {
@@ -117,6 +133,7 @@ int drawloom_cuda_launch(drawloom_context_t* ctx, const drawloom_launch_t* launc
   if (code) return code;
   code = check_shape(&call, launch);
   if (!code) code = check_grid(&call, launch);
+  if (!code) code = check_params(&call, launch);
   if (!code && !is_empty(launch)) code = run(&call, launch);
   drawloom_cuda_leave(&call);
   return code;

@@ -62,7 +62,7 @@ void drawloom_cuda_note_launch(call_t* call, const char* kernel) {
   pthread_mutex_unlock(&call->state->mutex);
 }
 
-static void strike_off(device_state_t* state, cu_stream_t stream) {
+void drawloom_cuda_strike_off(device_state_t* state, cu_stream_t stream) {
   pending_t* pending = &state->pending;
   int kept = 0;
   pthread_mutex_lock(&state->mutex);
@@ -80,9 +80,10 @@ static void append(char* line, size_t bytes, const char* before, const char* tex
 }
 
 /// "c" where it is certain; "c (or one launched before it: b, a)" where it is not.
-static void name_suspects(pending_t* pending) {
-  char* line = pending->fault;
-  const size_t bytes = sizeof pending->fault;
+static suspects_t name_suspects(const pending_t* pending) {
+  suspects_t suspects;
+  char* line = suspects.text;
+  const size_t bytes = sizeof suspects.text;
   const int last = pending->count - 1;
   snprintf(line, bytes, "%s", last < 0 ? "of another library" : pending->launch[last].kernel);
   for (int i = last - 1; i >= 0; i--) {
@@ -90,18 +91,30 @@ static void name_suspects(pending_t* pending) {
   }
   if (pending->more) append(line, bytes, ", ", "...");
   if (last > 0) append(line, bytes, "", ")");
+  return suspects;
+}
+
+suspects_t drawloom_cuda_suspects(device_state_t* state) {
+  pthread_mutex_lock(&state->mutex);
+  const suspects_t suspects = state->pending.failed ? state->pending.fault : name_suspects(&state->pending);
+  pthread_mutex_unlock(&state->mutex);
+  return suspects;
+}
+
+static suspects_t keep_suspects(device_state_t* state) {
+  pthread_mutex_lock(&state->mutex);
+  if (!state->pending.failed) state->pending.fault = name_suspects(&state->pending);
+  state->pending.failed = 1;
+  const suspects_t suspects = state->pending.fault;
+  pthread_mutex_unlock(&state->mutex);
+  return suspects;
 }
 
 static int report_kernel(call_t* call, cu_result_t result) {
-  char who[sizeof call->state->pending.fault] = "of another library";
-  if (call->state) {
-    pthread_mutex_lock(&call->state->mutex);
-    if (!call->state->pending.fault[0]) name_suspects(&call->state->pending);
-    memcpy(who, call->state->pending.fault, sizeof who);
-    pthread_mutex_unlock(&call->state->mutex);
-  }
+  static const suspects_t stranger = {"of another library"};
+  const suspects_t suspects = call->state ? keep_suspects(call->state) : stranger;
   const result_words_t words = drawloom_cuda_words(call->driver, result);
-  return drawloom_cuda_report(call, drawloom_error_kernel_failed, who, words.text, 0);
+  return drawloom_cuda_report(call, drawloom_error_kernel_failed, suspects.text, words.text, 0);
 }
 
 int drawloom_cuda_failed(call_t* call, const char* function, cu_result_t result) {
@@ -112,10 +125,4 @@ int drawloom_cuda_failed(call_t* call, const char* function, cu_result_t result)
 
 int drawloom_cuda_check(call_t* call, const char* function, cu_result_t result) {
   return result == cu_success ? 0 : drawloom_cuda_failed(call, function, result);
-}
-
-int drawloom_cuda_wait(call_t* call) {
-  int code = drawloom_cuda_check(call, "cuStreamSynchronize", call->driver->stream_synchronize(call->stream));
-  if (!code) strike_off(call->state, call->stream);
-  return code;
 }

@@ -85,6 +85,9 @@ EXPORTED int cuLaunchKernelEx(const cu_launch_config_t* config, cu_function_t fu
   note(config, function, params);
   if (drawloom_stub.fault_kernel && strcmp(function->name, drawloom_stub.fault_kernel) == 0)
     drawloom_stub_current()->pending_fault = drawloom_stub.fault_result;
+  if (drawloom_stub.hang_kernel && strcmp(function->name, drawloom_stub.hang_kernel) == 0) {
+    drawloom_stub_current()->hangs = 1;
+  }
   drawloom_stub_unlock();
   if (drawloom_stub.on_launch) drawloom_stub.on_launch(&drawloom_stub.launch, drawloom_stub.user);
   return 0;

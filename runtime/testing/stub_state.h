@@ -20,7 +20,7 @@ enum {
 };
 
 typedef struct CUctx_st {
-  int device, alive, retained, fault, pending_fault;
+  int device, alive, retained, fault, pending_fault, hangs;
   unsigned long long id;
 } stub_context_t;
 

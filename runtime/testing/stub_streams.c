@@ -43,6 +43,19 @@ EXPORTED int cuStreamSynchronize(cu_stream_t stream) {
   return drawloom_stub_wrong_stream(stream) ? kInvalidHandle : wait();
 }
 
+/// A query sees a failure as a wait does.
+static int query(void) { return drawloom_stub_current()->hangs ? cu_not_ready : wait(); }
+
+EXPORTED int cuStreamQuery(cu_stream_t stream) {
+  BEGIN_IN_CONTEXT;
+  return drawloom_stub_wrong_stream(stream) ? kInvalidHandle : query();
+}
+
+EXPORTED int cuEventQuery(cu_event_t event) {
+  BEGIN_IN_CONTEXT;
+  return event->recorded ? query() : kInvalidHandle;
+}
+
 EXPORTED int cuEventCreate(cu_event_t* event, unsigned flags) {
   BEGIN_IN_CONTEXT;
   (void)flags;

@@ -109,7 +109,8 @@ typedef struct drawloom_device_table_t {
   /// Gives the buffer a device copy if it has none. Its contents are undefined. What a pipeline only writes: after the
   /// launch it sets flags = (flags & ~host_dirty) | device_dirty, as for what it reads and writes.
   int (*buffer_malloc)(drawloom_context_t* ctx, drawloom_buffer_t* buffer, const drawloom_site_t* site);
-  /// Ends the device copy, whatever the flags say. Memory that the caller brought along is only let go.
+  /// Ends the device copy, whatever the flags say. Memory that the caller brought along is only let go; so is a view of
+  /// another buffer's device copy, and what was allocated for another shape: crop a copy of the buffer, not itself.
   int (*buffer_free)(drawloom_context_t* ctx, drawloom_buffer_t* buffer, const drawloom_site_t* site);
   /// The device copy is as new as the host's: allocated if there is none, copied if it is new or host_dirty is set.
   /// When it returns the host's bytes may change.
@@ -146,6 +147,10 @@ int drawloom_to_device(drawloom_context_t* ctx, drawloom_buffer_t* buffer);
 int drawloom_device_free(drawloom_context_t* ctx, drawloom_buffer_t* buffer);
 /// Waits for the context's stream.
 int drawloom_device_sync(drawloom_context_t* ctx);
+/// How long to_host, to_device, sync and event_elapsed wait for a kernel, in all contexts: after that many milliseconds
+/// they give up (kernel_timeout). 0, as at the start: for ever. A kernel cannot be stopped: what comes next in its CUcontext
+/// is to end the process, which this keeps able to say what happened.
+void drawloom_set_device_timeout(uint32_t ms);
 /// Device memory of the caller's (a tensor of another library) becomes the device copy, and the newest one. `address`
 /// is that of the element whose coordinates are all `min`; it stays the caller's.
 void drawloom_buffer_wrap_device(drawloom_buffer_t* buffer, const drawloom_device_table_t* table, uint64_t address);

@@ -23,6 +23,8 @@ auto Cond::nonnegative(const Form& f) -> Cond {
     for (auto& t : terms) t.factor /= d;
     g = FormBuilder::make(forms::floor_divide(f.constant(), d), std::move(terms));
   }
+  if (const Atom* a = as_atom(g); a && a->kind == AtomKind::FloorDiv && a->operands[1].is_constant())
+    return nonnegative(a->operands[0] + Form(g.constant()) * a->operands[1]);  // a/k + c >= 0 is a + c*k >= 0
   Cond c;
   c.terms_.push_back(std::move(g));
   return c;

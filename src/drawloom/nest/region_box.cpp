@@ -64,6 +64,33 @@ auto stage_dim_range(const Nest& nest, const StageLeaf& leaf, size_t dim, QueryC
   return realisation_facts(nest, leaf.what, cache).computed.dims[i];
 }
 
+// ---- warm-ups
+
+namespace {
+
+/// Does the stage begin with this node of a list?
+auto begins(const StageLeaf& leaf, const TreeNode& node) -> bool {
+  if (leaf.loops.empty()) return node.as<StageLeaf>() == &leaf;
+  const auto* loop = node.as<LoopNode>();
+  return loop && loop->id == leaf.loops.front().id;
+}
+
+}  // namespace
+
+auto warm_iterations(const Nest& nest, const Located& leaf, const SymbolRef& loop, QueryCache& cache) -> int64_t {
+  if (!may_warm_up(nest, loop)) return 0;
+  const TreeNode* n = nest.tree.get();
+  for (const int i : leaf.path) {
+    const auto* around = n->as<LoopNode>();
+    const bool in_list = around && around->id == loop;
+    n = n->children[static_cast<size_t>(i)].get();
+    if (!in_list) continue;
+    for (const auto* first : stage_leaves_below(n))
+      if (begins(*first, *n)) return realisation_facts(nest, first->what, cache).warm_iterations;
+  }
+  return 0;  // the loop is the stage's own: what it waits for runs earlier
+}
+
 // ---- over loops
 
 namespace {
@@ -101,7 +128,7 @@ auto without_full_quotients(const Form& f) -> Form {
 
 }  // namespace
 
-auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops, const WarmLoop& warm,
+auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops, const WarmLoops& warm,
                 QueryCache& cache, Tails tails) -> std::optional<FormRange> {
   FormRange out = range;
   for (auto it = loops.rbegin(); it != loops.rend(); ++it) {
@@ -109,7 +136,8 @@ auto over_loops(const Nest& nest, const FormRange& range, const std::vector<cons
     const bool used = uses_symbol(out.lo, loop.id.get()) || uses_symbol(out.hi, loop.id.get());
     if (!used) continue;
     const Form last = resolve(nest, loop.extent, cache) - 1;
-    const Interval<Form> all{Form(loop.id == warm.loop ? -warm.iterations : 0),
+    const auto early = std::find_if(warm.begin(), warm.end(), [&](const auto& w) { return w.first == loop.id.get(); });
+    const Interval<Form> all{Form(early == warm.end() ? 0 : -early->second),
                              tails == Tails::clamp ? last_clipped(nest, loop, last, cache) : last};
     const auto lo = interval_with(out.lo, loop.id, all).lo, hi = interval_with(out.hi, loop.id, all).hi;
     if (!lo || !hi) return {};
@@ -163,15 +191,19 @@ class BoxQuery {
     const auto& facts = realisation_facts(nest_, leaf.what, cache_);
     const bool store_inside = all_own_inside && loops_to(nest_, facts.store_site).size() >= outer_;
 
+    const auto moving = below(around, outer_);
+    const auto warm = warm_loops(leaf_at, moving);
     StageBox out;
+    if (facts.computed.when.any.size() == 1) out.when = standing_part(facts.computed.when.any.front(), moving);
+    for (const auto* l : below({around.begin(), around.end() - static_cast<std::ptrdiff_t>(leaf.loops.size())}, outer_))
+      out.when = out.when && runs(*l, moving);
     for (size_t d = 0; d < leaf.dims.size(); ++d) {
       const auto& dim = leaf.dims[d];
       RegionDim r = dim.var->kind == SymbolKind::RVar ? stage_dim_range(nest_, leaf, d, cache_)
                                                       : region_of_dim(store_inside ? facts.stored : facts.computed, f, dim.var);
-      const auto moving = below(around, outer_);
       if (!all_own_inside)
         fix_outer_loops(leaf, d, moving, r);
-      else if (!range_over(moving, {facts.compute_site, facts.warm_iterations}, r))
+      else if (!range_over(moving, warm, r))
         r = region_of_dim(need_at(nest_, leaf.what, site_, cache_), f, dim.var);
       out.when = out.when && Cond::nonnegative(r.hi - r.lo);
       out.dims.emplace_back(dim.var.get(), r);
@@ -180,9 +212,30 @@ class BoxQuery {
   }
 
  private:
+  /// What a condition says about all iterations of the moving loops.
+  static auto standing_part(const Cond& c, const std::vector<const LoopNode*>& moving) -> Cond {
+    Cond out;
+    for (const auto& f : c.terms())
+      if (std::none_of(moving.begin(), moving.end(), [&](const LoopNode* l) { return uses_symbol(f, l->id.get()); }))
+        out = out && Cond::nonnegative(f);
+    return c.is_never() ? c : out;
+  }
+
+  /// What lies in a loop that does not run does not run either, not even in its warm-up.
+  auto runs(const LoopNode& loop, const std::vector<const LoopNode*>& moving) const -> Cond {
+    return standing_part(Cond::nonnegative(resolve(nest_, loop.extent, cache_) - 1), moving);
+  }
+
+  auto warm_loops(const Located& leaf, const std::vector<const LoopNode*>& moving) const -> WarmLoops {
+    WarmLoops out;
+    for (const auto* l : moving)
+      if (const int64_t n = warm_iterations(nest_, leaf, l->id, cache_); n > 0) out.emplace_back(l->id.get(), n);
+    return out;
+  }
+
   /// r over all iterations of the moving loops; false where no Form bounds it (products of extents that vary), and r as it was. The stage's own
   /// loops move its region only where it is a recurrence.
-  auto range_over(const std::vector<const LoopNode*>& moving, const WarmLoop& warm, RegionDim& r) -> bool {
+  auto range_over(const std::vector<const LoopNode*>& moving, const WarmLoops& warm, RegionDim& r) -> bool {
     const auto need = over_loops(nest_, {r.lo, r.hi}, moving, warm, cache_, Tails::clamp);
     const auto free = over_loops(nest_, {r.lo, r.free_hi}, moving, warm, cache_, Tails::ignore);
     if (!need || !free) return false;

@@ -21,19 +21,20 @@ auto first_output_buffer(const PipelineDef& pipeline, const FunctionDef& f) -> c
 /// Clips that hold inside the loop.
 auto clips_of(const Nest& nest, const SymbolRef& loop) -> const std::vector<const Clip*>&;
 
-/// Lowest and highest value of a pair of forms while `loops` (outermost first) run over all their iterations; `warm` says
-/// how many iterations before 0 the loop `warm_loop` has.
+/// Iterations before 0 of the loop in which the stage runs: those of the realisation computed in the loop that the stage belongs to,
+/// or in whose loops it lies.
+auto warm_iterations(const Nest& nest, const Located& leaf, const SymbolRef& loop, QueryCache& cache) -> int64_t;
+
+/// Lowest and highest value of a pair of forms while `loops` (outermost first) run over all their iterations, those before 0
+/// that `warm` names included.
 struct FormRange {
   Form lo, hi;
 };
-struct WarmLoop {
-  Site loop;
-  int64_t iterations = 0;
-};
+using WarmLoops = std::vector<std::pair<const Symbol*, int64_t>>;
 /// What the clips of a loop do to its last iteration: bound it, or nothing.
 enum class Tails : uint8_t { clamp, ignore };
 /// Nothing where no Form bounds them.
-auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops, const WarmLoop& warm,
+auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops, const WarmLoops& warm,
                 QueryCache& cache, Tails tails) -> std::optional<FormRange>;
 /// Values that the dimensions of a stage take; there only when the condition holds.
 struct StageBox {

@@ -75,10 +75,8 @@ class SlideFinder {
   void inherit_warm_up() {
     for (const auto& at : stage_leaves(nest_.tree)) {
       const auto& leaf = *at.node->as<StageLeaf>();
-      if (leaf.what == what_ || !reads(leaf)) continue;
-      const auto& consumer = realisation_facts(nest_, leaf.what, cache_);
-      if (consumer.compute_site == facts_.compute_site)
-        facts_.warm_iterations = std::max(facts_.warm_iterations, consumer.warm_iterations);
+      if (leaf.what == what_ || !reads(leaf) || !facts_.compute_site) continue;
+      facts_.warm_iterations = std::max(facts_.warm_iterations, warm_iterations(nest_, at, facts_.compute_site, cache_));
     }
   }
 
@@ -140,8 +138,10 @@ class SlideFinder {
     return true;
   }
 
-  /// Not 0 where this realisation already runs in the warm-up of a consumer.
-  auto first_iteration(const SymbolRef& loop) const -> int64_t { return loop == facts_.compute_site ? -facts_.warm_iterations : 0; }
+  /// Before 0 where this realisation already runs in the warm-up of a consumer.
+  auto first_iteration(const SymbolRef& loop) const -> int64_t {
+    return -(loop == facts_.compute_site ? facts_.warm_iterations : warm_iterations(nest_, place_.leaves.front(), loop, cache_));
+  }
 
   auto arg_name(int d) const -> const std::string& { return nest_.func(what_).def->args[static_cast<size_t>(d)]->name; }
 

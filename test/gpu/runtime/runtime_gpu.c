@@ -200,6 +200,7 @@ int main(int argc, char** argv) {
   drawloom_context_init(&ctx, NULL, NULL);
   ctx.on_error = drawloom_on_error_quiet;
   device = ctx.table->device;
+  drawloom_set_device_timeout(20000);
   if (drawloom_device_sync(&ctx)) {
     drawloom_last_error(&ctx, message, sizeof message);
     printf("skipped: %s\n", message);

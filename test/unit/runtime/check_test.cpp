@@ -112,7 +112,7 @@ TEST_CASE("data that only the device has", "[runtime]") {
   CHECK(buffer_outcome(0, &buffer, spec_of(kUint16, 1)) == "");
   buffer.flags = drawloom_flag_device_dirty;
   CHECK(buffer_outcome(drawloom_error_host_stale, &buffer, spec_of(kUint16, 1)) ==
-        "blur: buffer in: the newest data is on the device, copy it to the host first");
+        "blur: buffer in: the newest data is on the device, copy it to the host first (drawloom_to_host)");
 }
 
 TEST_CASE("elements that share memory are for reading only", "[runtime]") {

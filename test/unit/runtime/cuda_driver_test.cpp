@@ -163,69 +163,119 @@ TEST_CASE("opening the driver happens at the first call and once", "[cuda]") {
   CHECK(stub->calls("cuDevicePrimaryCtxRetain") == 1);
 }
 
-TEST_CASE("any function of the driver that fails gives a code and a message, and the next call works", "[cuda]") {
-  // What one round of everything calls, on a fresh state each time.
-  const auto round = [](ListeningContext& ctx) {
-    Kernels kernels;
-    drawloom_launch_t launch = launch_of(kernels);
-    drawloom_launch_t clusters = launch;
-    clusters.cluster[0] = 2;
-    clusters.grid[0] = 2;
-    int pixels[8] = {};
-    ShapedBuffer buffer(pixels, kInt32, drawloom_dim_t{0, 8, 1});
-    uint64_t start = 0, end = 0;
-    int64_t count = 0;
-    double ms = 0;
-    launch.shared_bytes = 100000;
-    int code = cuda().to_device(&ctx, &buffer, nullptr);
-    if (!code) code = cuda().event_create(&ctx, &start);
-    if (!code) code = cuda().event_create(&ctx, &end);
-    if (!code) code = cuda().event_record(&ctx, start);
-    if (!code) code = cuda().launch(&ctx, &launch);
-    if (!code) code = cuda().event_record(&ctx, end);
-    if (!code) code = cuda().event_elapsed(&ctx, start, end, &ms);
-    if (!code) code = cuda().resident(&ctx, &launch, &count);
-    if (!code) code = cuda().resident(&ctx, &clusters, &count);
-    buffer.flags = drawloom_flag_device_dirty;
-    if (!code) code = cuda().to_host(&ctx, &buffer, nullptr);
-    if (!code) code = cuda().event_destroy(&ctx, start);
-    if (!code) code = cuda().event_destroy(&ctx, end);
-    cuda().buffer_free(&ctx, &buffer, nullptr);
-    return code;
-  };
-  for (const char* function : {"cuDeviceGetCount",
-                               "cuDeviceGet",
-                               "cuDeviceGetName",
-                               "cuDeviceGetAttribute",
-                               "cuDevicePrimaryCtxRetain",
-                               "cuCtxPushCurrent_v2",
-                               "cuCtxGetDevice",
-                               "cuCtxGetId",
-                               "cuStreamGetId",
-                               "cuStreamSynchronize",
-                               "cuModuleGetFunction",
-                               "cuFuncSetAttribute",
-                               "cuLaunchKernelEx",
-                               "cuOccupancyMaxActiveBlocksPerMultiprocessor",
-                               "cuOccupancyMaxActiveClusters",
-                               "cuMemAlloc_v2",
-                               "cuMemcpyHtoDAsync_v2",
-                               "cuMemcpyDtoHAsync_v2",
-                               "cuEventCreate",
-                               "cuEventRecord",
-                               "cuEventSynchronize",
-                               "cuEventElapsedTime",
-                               "cuEventDestroy_v2"}) {
+// ---- Every call of the driver failing, one at a time --------------------------------------------------------------
+
+namespace {
+
+/// What the rounds below call. Not here: the functions that only say how things are or end them.
+constexpr const char* kFunctions[] = {"cuDeviceGetCount",
+                                      "cuDeviceGet",
+                                      "cuDeviceGetName",
+                                      "cuDeviceGetAttribute",
+                                      "cuDevicePrimaryCtxRetain",
+                                      "cuCtxPushCurrent_v2",
+                                      "cuCtxGetDevice",
+                                      "cuCtxGetId",
+                                      "cuStreamGetId",
+                                      "cuStreamSynchronize",
+                                      "cuModuleGetFunction",
+                                      "cuFuncSetAttribute",
+                                      "cuLaunchKernelEx",
+                                      "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+                                      "cuOccupancyMaxActiveClusters",
+                                      "cuTensorMapEncodeTiled",
+                                      "cuMemAlloc_v2",
+                                      "cuMemcpyHtoDAsync_v2",
+                                      "cuMemcpyDtoHAsync_v2",
+                                      "cuEventCreate",
+                                      "cuEventRecord",
+                                      "cuEventSynchronize",
+                                      "cuEventElapsedTime",
+                                      "cuEventDestroy_v2"};
+
+/// Calls everything in turn until something fails; then only gives back what there is. Returns the first code.
+int everything(ListeningContext& ctx) {
+  Kernels kernels;
+  int pixels[64] = {};
+  ShapedBuffer buffer(pixels, kInt32, drawloom_dim_t{0, 64, 1});
+  uint64_t start = 0, end = 0, scratch = 0;
+  int64_t count = 0;
+  double ms = 0;
+  drawloom_tensor_map_t map = {};
+  void* params[1] = {};
+  drawloom_launch_t launch = launch_of(kernels), clusters = launch;
+  launch.shared_bytes = 100000;
+  launch.params = launch.tensor_maps = 1;
+  launch.param = params;
+  launch.tensor_map = &map;
+  clusters.grid[0] = clusters.cluster[0] = 2;
+  int code = cuda().to_device(&ctx, &buffer, nullptr);
+  map.address = buffer.device;
+  map.type = kInt32;
+  map.rank = 1;
+  map.extent[0] = map.box[0] = 64;
+  map.stride[0] = 4;
+  if (!code) code = cuda().malloc(&ctx, 5000, nullptr, &scratch);
+  if (!code) code = cuda().event_create(&ctx, &start);
+  if (!code) code = cuda().event_create(&ctx, &end);
+  if (!code) code = cuda().event_record(&ctx, start);
+  if (!code) code = cuda().launch(&ctx, &launch);
+  if (!code) code = cuda().event_record(&ctx, end);
+  if (!code) code = cuda().event_elapsed(&ctx, start, end, &ms);
+  if (!code) code = cuda().resident(&ctx, &clusters, &count);
+  clusters.cluster[0] = 1;
+  if (!code) code = cuda().resident(&ctx, &clusters, &count);
+  buffer.flags = drawloom_flag_device_dirty;
+  if (!code) code = cuda().to_host(&ctx, &buffer, nullptr);
+  const int ends[] = {cuda().event_destroy(&ctx, start), cuda().event_destroy(&ctx, end), cuda().free(&ctx, scratch),
+                      cuda().buffer_free(&ctx, &buffer, nullptr)};
+  for (const int later : ends) code = code ? code : later;
+  return code;
+}
+
+/// How often a round without failures calls the function.
+int calls_of_a_round(const char* function) {
+  const WithStubDriver stub;
+  ListeningContext ctx;
+  REQUIRE(everything(ctx) == 0);
+  return stub->calls(function);
+}
+
+}  // namespace
+
+TEST_CASE("whichever call of the driver fails, there is one message, and the next round works", "[cuda]") {
+  for (const char* function : kFunctions) {
+    const int calls = calls_of_a_round(function);
     CAPTURE(function);
-    const WithStubDriver stub;
-    ListeningContext ctx;
-    stub->fail(function, 0, 1, 999);
-    CHECK(round(ctx) == drawloom_error_driver_failed);
-    CHECK(ctx.count == 1);
-    CHECK(contains(ctx.message, "as planted (999)"));
-    CHECK(stub->current_depth() == 0);
-    CHECK(round(ctx) == 0);
-    CHECK(ctx.count == 1);
-    CHECK(stub->calls(function) > 1);
+    REQUIRE(calls > 0);
+    for (int which = 0; which < calls; which++) {
+      CAPTURE(which);
+      const WithStubDriver stub;
+      ListeningContext ctx;
+      stub->fail(function, which, 1, 999);
+      const int code = everything(ctx);
+      // Two ways back go on all the same: a block without its stream's number (waits instead), kernels that cannot be
+      // unloaded (nobody to tell).
+      const std::string name = function;
+      const bool forgiven = code == 0 && ctx.count == 0 && (name == "cuStreamGetId" || name == "cuCtxPushCurrent_v2");
+      if (!forgiven) {
+        CHECK(code == drawloom_error_driver_failed);
+        CHECK(ctx.count == 1);
+        CHECK(contains(ctx.message, "as planted (999)"));
+      }
+      CHECK(stub->current_depth() == 0);
+      ListeningContext next;
+      CHECK(everything(next) == 0);
+      CHECK(next.count == 0);
+    }
   }
+}
+
+TEST_CASE("an error function that returns 0 does not turn errors into success", "[cuda]") {
+  const WithoutDriver without;
+  drawloom_runtime_table_t table = *drawloom_default_table();
+  table.error = [](drawloom_context_t*, int, const char*) { return 0; };
+  ListeningContext ctx;
+  ctx.table = &table;
+  CHECK(drawloom_device_sync(&ctx) == drawloom_error_no_driver);
 }

@@ -40,7 +40,7 @@ TEST_CASE("every code says its words", "[runtime]") {
   CHECK(words(drawloom_error_not_multiple) ==
         "blur: buffer in, dimension 11: the extent is -22, needs a multiple of 33 (tail=round_up)");
   CHECK(words(drawloom_error_host_stale) ==
-        "blur: buffer in: the newest data is on the device, copy it to the host first");
+        "blur: buffer in: the newest data is on the device, copy it to the host first (drawloom_to_host)");
   CHECK(words(drawloom_error_param_out_of_range) == "blur: parameter in: needs a value in ?, has TEXT");
   CHECK(words(drawloom_error_out_of_memory) == "blur: no memory for in (11 bytes)");
   CHECK(words(drawloom_error_subscript_out_of_range) == "blur: subscript 11 of in is -22, needs a value in [33, 44]");
@@ -65,6 +65,7 @@ TEST_CASE("every code of devices says its words", "[runtime]") {
         "blur: buffer in was changed on the host and on the device, so neither copy is the newest");
   CHECK(words(drawloom_error_wrong_device) == "blur: buffer in: its device copy is TEXT");
   CHECK(words(drawloom_error_not_device_memory) == "blur: TEXT is no device memory that was allocated here");
+  CHECK(words(drawloom_error_kernel_timeout) == "blur: kernel in has not ended within 11 ms");
 }
 
 TEST_CASE("a number that is no code still gives a message", "[runtime]") {
@@ -77,7 +78,7 @@ TEST_CASE("codes have names of their own, in the order of their numbers", "[runt
   CHECK(std::string(drawloom_error_name(drawloom_ok)) == "ok");
   CHECK(std::string(drawloom_error_name(drawloom_error_out_of_memory)) == "out_of_memory");
   std::set<std::string> names;
-  const int last = drawloom_error_not_device_memory;
+  const int last = drawloom_error_kernel_timeout;
   for (int code = 1; code <= last; code++) names.insert(drawloom_error_name(code));
   CHECK(names.size() == last);
   CHECK(names.count("unknown") == 0);

@@ -5,7 +5,7 @@
 
 _Static_assert(drawloom_error_buffer_null == 1, "codes are ABI");
 _Static_assert(drawloom_error_internal == 17, "codes are ABI");
-_Static_assert(drawloom_error_not_device_memory == 30, "codes are ABI");
+_Static_assert(drawloom_error_kernel_timeout == 31, "codes are ABI");
 
 static int add_up(drawloom_context_t* ctx, int64_t index, void* closure) {
   (void)ctx;

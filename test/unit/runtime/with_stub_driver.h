@@ -58,3 +58,9 @@ inline drawloom_launch_t launch_of(Kernels& kernels, const char* kernel = "blur_
 }
 
 inline const drawloom_device_table_t& cuda() { return *drawloom_cuda_table(); }
+
+/// The stand-in's device memory is host memory: tests read and write the device copy through this.
+template <typename T>
+T* on_device(const drawloom_buffer_t& buffer) {
+  return reinterpret_cast<T*>(buffer.device);
+}

@@ -50,6 +50,7 @@ typedef struct drawloom_stub_driver_t {
   const char* fault_kernel;    ///< its launch poisons the CUcontext at the next wait; null
   int fault_result;            ///< 700
   const char* missing_kernel;  ///< modules have all kernels but this one
+  const char* hang_kernel;     ///< after its launch no query says that the work is done; null
   void (*on_launch)(const drawloom_stub_launch_t* launch, void* user);
   void* user;
   int slow_load_ms;  ///< how long loading a module takes

@@ -40,6 +40,7 @@ auto Array::elements() const -> int64_t {
 
 auto Array::read(int64_t position) const -> Value {
   const std::byte* at = data.data() + position * element.bytes();
+  if (element.is_float() && element.bits == 16) return value_of_bits(element, load_as<uint16_t>(at));
   if (element.is_float()) {
     return {.type = element, .f = element.bits == 32 ? load_as<float>(at) : load_as<double>(at)};
   }
@@ -53,6 +54,7 @@ auto Array::read(int64_t position) const -> Value {
 void Array::write(int64_t position, Value v) {
   DRAWLOOM_CHECK(v.type == element, "a {} into an array of {}", v.type, element);
   std::byte* at = data.data() + position * element.bytes();
+  if (element.is_float() && element.bits == 16) return store_as(at, static_cast<uint16_t>(bits_of(v)));
   if (element.is_float()) return element.bits == 32 ? store_as(at, static_cast<float>(v.f)) : store_as(at, v.f);
   switch (element.bytes()) {
     case 1: return store_as(at, static_cast<uint8_t>(v.i));

@@ -1,0 +1,161 @@
+/// Products of a warpgroup. Each warp computes its 16 rows at a moment of its own between issue and wait.
+
+#include <cstring>
+
+#include "drawloom/interp/simt/device.h"
+#include "drawloom/interp/simt/matrix.h"
+
+namespace drawloom::simt {
+namespace {
+
+/// The fields of a 64-bit matrix descriptor, in bytes.
+struct Descriptor {
+  uint32_t start, leading, stride, base_offset;
+  int span;  ///< bytes of a swizzled row: 128, 64, 32, or 0 without swizzle
+
+  explicit Descriptor(uint64_t d)
+      : start(static_cast<uint32_t>(d & 0x3FFF) << 4), leading(static_cast<uint32_t>(d >> 16 & 0x3FFF) << 4),
+        stride(static_cast<uint32_t>(d >> 32 & 0x3FFF) << 4), base_offset(static_cast<uint32_t>(d >> 49 & 7)) {
+    constexpr int kSpans[] = {0, 128, 64, 32};
+    span = kSpans[d >> 62];
+  }
+  /// Exclusive or of address bits from 4 on with those from 7 on: as many as the span has.
+  auto swizzled(uint32_t at) const -> uint32_t {
+    const uint32_t bits = span == 0 ? 0 : static_cast<uint32_t>(span) / 16 - 1;
+    return (at ^ ((at >> 7 & bits) << 4)) & 0x3FFFF;
+  }
+  /// 8 elements along k, from 8 * `part` on, of row (or column) `r` of an operand in which k is contiguous.
+  auto chunk_along_k(uint32_t r, uint32_t part) const -> uint32_t {
+    if (span == 0) return swizzled(start + r / 8 * stride + part * leading + r % 8 * 16);
+    return swizzled(start + r / 8 * stride + r % 8 * static_cast<uint32_t>(span) + part * 16);
+  }
+  /// 8 elements along the rows, from 8 * `part` on, at `k`, of an operand in which they are contiguous.
+  auto chunk_along_rows(uint32_t part, uint32_t k) const -> uint32_t {
+    if (span == 0) return swizzled(start + part * stride + k / 8 * leading + k % 8 * 16);
+    const uint32_t parts = static_cast<uint32_t>(span) / 16;
+    return swizzled(start + part / parts * leading + k / 8 * stride + k % 8 * static_cast<uint32_t>(span) + part % parts * 16);
+  }
+};
+
+}  // namespace
+
+struct WgmmaJob {
+  const IssueCode* code = nullptr;
+  uint32_t number = 0;
+  bool use = false, transposed_a = false, transposed_b = false;
+  uint64_t a = 0, b = 0;
+  View view;
+};
+
+void Device::wgmma(Warp& w, const Instruction& i, const IssueCode& c) {
+  const Who who{.warp = &w, .site = i.site};
+  WgmmaJob job{.code = &c};
+  std::string entry;
+  for (const auto& o : c.operands) {
+    if (o.values.empty()) continue;
+    const int64_t v = integer(w, o.values[0], 0);
+    bool same = true;
+    each_lane(w.mask, [&](int lane) { same = same && integer(w, o.values[0], lane) == v; });
+    if (!same) return protocol(who, str("operand {} differs among the lanes", o.row->name));
+    if (o.row->name == "a") job.a = static_cast<uint64_t>(v);
+    if (o.row->name == "b") job.b = static_cast<uint64_t>(v);
+    if (o.row->name == "use") job.use = v != 0;
+    if (o.row->name == "ta") job.transposed_a = v != 0;
+    if (o.row->name == "tb") job.transposed_b = v != 0;
+    entry += str("{} {}, ", o.row->name, static_cast<uint64_t>(v));
+  }
+  if (!same_in_group(w, i, entry)) return;
+  if (Descriptor(job.a).base_offset != 0 || Descriptor(job.b).base_offset != 0) return protocol(who, "a descriptor with a base offset");
+  job.number = w.wgmma.issue();
+  const auto& d = operand(c, "d");
+  const int shape = d.first * 1024 + d.row->count;
+  auto& registers = w.registers[static_cast<size_t>(d.registers)];
+  for (int k = 0; k < d.row->count; ++k) {
+    auto& e = registers[static_cast<size_t>(d.first + k)];
+    const auto name = str("`{}[{}]`", code_.registers[static_cast<size_t>(d.registers)].buffer->name, d.first + k);
+    if (e.changed) return protocol(who, str("accumulates into {}, written since the last `fence wgmma`", name));
+    if (e.written_by > w.wgmma.waited && e.shape != shape) return protocol(who, str("accumulates into {}, which a wgmma of another shape writes", name));
+    if (job.use && e.undefined != 0) return uninitialised(who, name);
+    e.written_by = job.number, e.shape = shape, e.undefined = 0;
+  }
+  if (c.atom->family == AtomFamily::WgmmaRegisters) {
+    for (int k = 0; k < 4; ++k) {
+      auto* e = register_of(w, operand(c, "a"), k, false);
+      if (e->changed) return protocol(who, "reads registers of a, written since the last `fence wgmma`");
+      if (e->undefined != 0) return uninitialised(who, "a register of a");
+      e->read_by = job.number;
+    }
+  }
+  job.view = w.release(w.live);
+  ThreadBlock* b = w.block;
+  ++b->pending;
+  start({.run = [this, &w, b, s = i.site, job = std::move(job)] {
+           --b->pending;
+           if (b->exited) return;
+           run_wgmma(w, s, job);
+           w.wgmma.read[job.number - 1] = w.wgmma.done[job.number - 1] = true;
+         },
+         .stream = &w.wgmma});
+}
+
+void Device::run_wgmma(Warp& w, int s, const WgmmaJob& job) {
+  const auto& c = *job.code;
+  const Type t = c.atom->element;
+  const int n = c.atom->n;
+  const Accessor by = async_accessor(w.wgmma.component, *w.block, job.number, job.view, s, false);
+  const Who who{.warp = &w, .agent = "wgmma", .site = s};
+  const auto chunk = [&](uint32_t at, double* to, int step) {
+    if (world_.stopped) return;
+    std::byte raw[16] = {};
+    const bool inside = at + 16 <= w.block->shared.size();
+    if (!read_shared(*w.block, at, 16, by, who, raw) && inside) return uninitialised(who, shared_text(at));
+    uint16_t bits[8];
+    std::memcpy(bits, raw, 16);
+    for (int k = 0; k < 8; ++k) to[k * step] = half_value(t, bits[k]);
+  };
+  double a[16 * 16];
+  const auto first = static_cast<uint32_t>(w.number % 4 * 16);
+  if (c.atom->family == AtomFamily::WgmmaRegisters) {
+    for (int k = 0; k < 4; ++k) {
+      const auto& o = operand(c, "a");
+      const auto& e = w.registers[static_cast<size_t>(o.registers)][static_cast<size_t>(o.first + k)];
+      for (int lane = 0; lane < 32; ++lane) {
+        const auto bits = static_cast<uint32_t>(e.value.i[lane]);
+        double* to = a + (lane / 4 + 8 * (k & 1)) * 16 + 2 * (lane % 4) + 8 * (k >> 1);
+        to[0] = half_value(t, bits), to[1] = half_value(t, bits >> 16);
+      }
+    }
+  } else if (job.transposed_a) {
+    for (uint32_t k = 0; k < 16; ++k) {
+      for (uint32_t part = 0; part < 2; ++part) chunk(Descriptor(job.a).chunk_along_rows(first / 8 + part, k), a + part * 8 * 16 + k, 16);
+    }
+  } else {
+    for (uint32_t r = 0; r < 16; ++r) {
+      for (uint32_t part = 0; part < 2; ++part) chunk(Descriptor(job.a).chunk_along_k(first + r, part), a + r * 16 + part * 8, 1);
+    }
+  }
+  const auto columns = static_cast<uint32_t>(n);
+  std::vector<double> b(16 * columns), acc(16 * columns);
+  if (job.transposed_b) {
+    for (uint32_t k = 0; k < 16; ++k) {
+      for (uint32_t part = 0; part < columns / 8; ++part) chunk(Descriptor(job.b).chunk_along_rows(part, k), b.data() + k * columns + part * 8, 1);
+    }
+  } else {
+    for (uint32_t j = 0; j < columns; ++j) {
+      for (uint32_t part = 0; part < 2; ++part) chunk(Descriptor(job.b).chunk_along_k(j, part), b.data() + part * 8 * columns + j, n);
+    }
+  }
+  const auto& d = operand(c, "d");
+  auto* registers = w.registers[static_cast<size_t>(d.registers)].data() + d.first;
+  // Register k of lane l: row l / 4, 8 more for the second of each pair of pairs; column 8 (k / 4) + 2 (l % 4) + k % 2.
+  const auto each = [&](auto&& f) {
+    for (int k = 0; k < d.row->count; ++k) {
+      for (int lane = 0; lane < 32; ++lane) f(registers[k].value.f[lane], acc[static_cast<size_t>((lane / 4 + 8 * (k >> 1 & 1)) * n + 8 * (k >> 2) + 2 * (lane % 4) + (k & 1))]);
+    }
+  };
+  if (job.use) each([](double& reg, double& at) { at = reg; });
+  multiply_accumulate(n, a, b.data(), acc.data());
+  each([](double& reg, double& at) { reg = at; });
+}
+
+}  // namespace drawloom::simt

@@ -1,0 +1,65 @@
+/// Groups of asynchronous operations.
+
+#include "drawloom/interp/simt/device.h"
+
+namespace drawloom::simt {
+
+auto Device::stream(Warp& w, int lane, AsyncGroup group) -> Stream& {
+  if (group == AsyncGroup::Wgmma) return w.wgmma;
+  auto& streams = group == AsyncGroup::CpAsync ? w.cp_async : w.bulk;
+  const auto [at, is_new] = streams.try_emplace(lane);
+  if (is_new) {
+    at->second.component = w.block->cluster->new_component();
+    at->second.write_component = group == AsyncGroup::CpAsync ? at->second.component : w.block->cluster->new_component();
+  }
+  return at->second;
+}
+
+void Device::commit(Warp& w, const Instruction& i) {
+  const auto group = static_cast<AsyncGroup>(i.sub);
+  if (group == AsyncGroup::Wgmma) {
+    if (need_whole(w, i)) w.wgmma.commit();
+    return;
+  }
+  each_lane(w.mask, [&](int lane) { stream(w, lane, group).commit(); });
+}
+
+auto Device::wait_group(Warp& w, const Instruction& i) -> Next {
+  const auto group = static_cast<AsyncGroup>(i.sub);
+  const bool whole = group == AsyncGroup::Wgmma, reads = group == AsyncGroup::BulkRead;
+  if (whole && !need_whole(w, i)) return Next::go;
+  const LaneMask lanes = whole ? LaneMask{1} : w.mask;
+  bool ready = true;
+  each_lane(lanes, [&](int lane) {
+    const auto& s = stream(w, lane, group);
+    ready = ready && s.all_set(reads ? s.read : s.done, reads ? s.read_waited : s.waited, s.covered(i.number));
+  });
+  if (!ready) return Next::blocked;
+  each_lane(lanes, [&](int lane) {
+    auto& s = stream(w, lane, group);
+    const uint32_t last = s.covered(i.number);
+    View over;
+    over.order.raise(s.component, last);
+    s.read_waited = std::max(s.read_waited, last);
+    if (!reads) {
+      over.order.raise(s.write_component, last);
+      s.waited = std::max(s.waited, last);
+    }
+    w.acquire(whole ? w.live : LaneMask{1} << lane, over);
+  });
+  return Next::go;
+}
+
+void Device::check_exit(Warp& w) {
+  const Who who{.warp = &w, .site = code_.instructions[static_cast<size_t>(w.pc - 1)].site};
+  if (w.wgmma.issued() > w.wgmma.waited) {
+    protocol(who, str("ends with {} wgmmas that nobody waited for", w.wgmma.issued() - w.wgmma.waited));
+  }
+  for (const auto& [lane, s] : w.bulk) {
+    if (s.issued() > s.read_waited) {
+      protocol({.warp = &w, .lane = lane, .site = who.site}, str("ends while {} of its bulk stores may still read shared memory", s.issued() - s.read_waited));
+    }
+  }
+}
+
+}  // namespace drawloom::simt

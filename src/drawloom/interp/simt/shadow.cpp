@@ -1,0 +1,141 @@
+#include "drawloom/interp/simt/shadow.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace drawloom::simt {
+namespace {
+
+/// The lanes of an epoch in turn, all known by a clock?
+auto known(const Clock& clock, const Epoch& e) -> bool {
+  for (uint32_t rest = e.lanes; rest != 0; rest &= rest - 1) {
+    if (clock.at(e.base + static_cast<uint32_t>(std::countr_zero(rest))) < e.clock) return false;
+  }
+  return true;
+}
+
+void note_read(Granule& g, const Accessor& by) {
+  for (auto& r : g.reads) {
+    if (r.base != by.self.base || r.cluster != by.self.cluster || r.async != by.self.async) continue;
+    if (r.clock == by.self.clock && r.site == by.self.site) {
+      r.lanes |= by.self.lanes;
+      return;
+    }
+    // Whoever is ordered after a lane's newer read is ordered after its older one.
+    if ((r.lanes & ~by.self.lanes) == 0) {
+      r = by.self;
+      return;
+    }
+  }
+  if (g.reads.size() > 12) std::erase_if(g.reads, [&](const Epoch& r) { return ordered(r, by); });
+  g.reads.push_back(by.self);
+}
+
+auto write_conflicts(const Granule& g, const Accessor& by, Conflict& out) -> bool {
+  if (ordered_write(g.write, by)) return false;
+  out = {.with = g.write, .with_write = true, .missing_fence = ordered(g.write, by)};
+  return true;
+}
+auto read_conflicts(const Granule& g, const Accessor& by, Conflict& out) -> bool {
+  for (const auto& r : g.reads) {
+    if (ordered(r, by)) continue;
+    out = {.with = r};
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+auto ordered(const Epoch& before, const Accessor& now) -> bool {
+  if (before.lanes == 0 || before.cluster < now.first_cluster) return true;
+  if (before.cluster != now.self.cluster) return false;
+  // A thread runs in order; the operations of a stream do not.
+  const bool own = !now.self.async && !before.async && before.base == now.self.base;
+  if (own && (before.lanes & ~now.self.lanes) == 0) return true;
+  return known(now.view->order, before);
+}
+
+auto ordered_write(const Epoch& before, const Accessor& now) -> bool {
+  if (!ordered(before, now)) return false;
+  if (before.lanes == 0 || before.cluster < now.first_cluster || before.proxy || !now.self.proxy) return true;
+  return known(now.global ? now.view->proxy_global : now.view->proxy_shared, before);
+}
+
+Shadow::Shadow(uint64_t bytes, int granule, bool filled) : granule_(granule), lines_((bytes + kLine - 1) / kLine) {
+  for (auto& l : lines_) l.whole.filled = filled;
+}
+
+/// Calls `f(granule, byte)` for each record that the bytes touch; splits lines that are touched in part.
+template <typename F>
+void Shadow::each(uint64_t at, uint64_t bytes, F&& f) {
+  const uint64_t end = at + bytes;
+  const auto step = static_cast<uint64_t>(granule_);
+  while (at < end) {
+    const uint64_t first = at / kLine * kLine, stop = std::min(end, first + kLine);
+    Line& line = lines_[at / kLine];
+    if (line.parts.empty() && at == first && stop == first + kLine) {
+      f(line.whole, at);
+      at = stop;
+      continue;
+    }
+    if (line.parts.empty()) line.parts.assign(kLine / step, line.whole);
+    for (; at < stop; at += step) f(line.parts[(at - first) / step], at);
+    at = stop;
+  }
+}
+
+auto Shadow::read(uint64_t at, uint64_t bytes, const Accessor& by, Conflict& out) -> bool {
+  bool bad = false;
+  each(at, bytes, [&](Granule& g, uint64_t byte) {
+    if (!bad && write_conflicts(g, by, out)) bad = true, out.byte = byte;
+    note_read(g, by);
+  });
+  return bad;
+}
+
+auto Shadow::look(uint64_t at, uint64_t bytes, const Accessor& by, Conflict& out) -> bool {
+  bool bad = false;
+  each(at, bytes, [&](Granule& g, uint64_t byte) {
+    if (!bad && write_conflicts(g, by, out)) bad = true, out.byte = byte;
+  });
+  return bad;
+}
+
+auto Shadow::write(uint64_t at, uint64_t bytes, const Accessor& by, Conflict& out) -> bool {
+  bool bad = false;
+  each(at, bytes, [&](Granule& g, uint64_t byte) {
+    if (!bad && (write_conflicts(g, by, out) || read_conflicts(g, by, out))) bad = true, out.byte = byte;
+    g.write = by.self;
+    g.reads.clear();
+    g.filled = true;
+  });
+  // A line written as a whole is one record again.
+  for (uint64_t l = (at + kLine - 1) / kLine; (l + 1) * kLine <= at + bytes; ++l) {
+    if (lines_[l].parts.empty()) continue;
+    lines_[l].whole = lines_[l].parts[0];
+    lines_[l].parts.clear();
+  }
+  return bad;
+}
+
+auto Shadow::filled(uint64_t at, uint64_t bytes) const -> bool {
+  const auto step = static_cast<uint64_t>(granule_);
+  for (uint64_t b = at; b < at + bytes;) {
+    const Line& line = lines_[b / kLine];
+    if (line.parts.empty()) {
+      if (!line.whole.filled) return false;
+      b = (b / kLine + 1) * kLine;
+      continue;
+    }
+    if (!line.parts[b % kLine / step].filled) return false;
+    b += step;
+  }
+  return true;
+}
+
+void Shadow::spoil(uint64_t at, uint64_t bytes) {
+  each(at, bytes, [](Granule& g, uint64_t) { g.filled = false; });
+}
+
+}  // namespace drawloom::simt
