@@ -58,6 +58,7 @@ uint16_t float_to_half(float v) {
   const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000);
   const float magnitude = fabsf(v);
   if (!(magnitude < 65520.f)) return (uint16_t)(sign | (v != v ? 0x7e00 : 0x7c00));
+  if (magnitude == 0) return sign;
   int exponent;
   frexpf(magnitude, &exponent);
   const int unit = (exponent < -13 ? -13 : exponent) - 11; /* log2 of the last bit that is kept */
@@ -140,8 +141,12 @@ int cublas_gemm(uint64_t a, uint64_t b, uint64_t d, int m, int n, int k) {
 int driver_copy(uint64_t to, uint64_t from, size_t bytes) {
   static int (*copy)(uint64_t, uint64_t, size_t, void*);
   if (!copy) {
-    void* library = dlopen("libcuda.so.1", RTLD_NOW);
-    if (library) copy = (int (*)(uint64_t, uint64_t, size_t, void*))dlsym(library, "cuMemcpyDtoDAsync_v2");
+    // The runtime leaves no context current behind.
+    void *library = dlopen("libcuda.so.1", RTLD_NOW), *context;
+    int (*retain)(void**, int) = library ? (int (*)(void**, int))dlsym(library, "cuDevicePrimaryCtxRetain") : NULL;
+    int (*set)(void*) = library ? (int (*)(void*))dlsym(library, "cuCtxSetCurrent") : NULL;
+    if (!retain || !set || retain(&context, 0) || set(context)) return 1;
+    copy = (int (*)(uint64_t, uint64_t, size_t, void*))dlsym(library, "cuMemcpyDtoDAsync_v2");
   }
   return copy ? copy(to, from, bytes, NULL) : 1;
 }
