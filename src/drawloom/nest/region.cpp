@@ -246,6 +246,7 @@ auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) 
   if (facts.store_site != facts.compute_site) keep_inside(facts.need, facts.stored, facts_past_warm_up(nest, facts.compute_site, cache));
   find_slides(nest, what, place, facts, cache);
   if (!nest.func(what).self_accesses[0].empty()) order_region(nest, what, place, facts);
+  name_ends(nest, what, place, facts);
   return cache.realisations.emplace(key, Ref<const RealisationEntry>(entry)).first->second->facts;
 }
 
