@@ -10,7 +10,7 @@
 namespace drawloom::fuzz {
 
 void Proposer::place(int f, bool busy) {
-  const int64_t k = r_.uniform(0, 99);
+  const int64_t k = options_.deep ? r_.uniform(8, 130) : r_.uniform(0, 99);
   // Open Funcs with updates are computed again for every point that reads them: a few of them are enough.
   const bool recomputes = !nest_.graph->func(f).can_inline();
   if (k < (recomputes ? 6 : busy ? 12 : 30)) {

@@ -15,9 +15,10 @@ class Obligations {
   Obligations(const Nest& nest, const Loc& loc) : nest_(nest), index_(index_of(nest.tree)), loc_(loc) {}
 
   auto check() -> Status {
-    for (const auto& s : store_nodes(nest_.tree)) DRAWLOOM_REQUIRE(check_encloses_compute(s));  // first: no region makes sense without
+    // first: no region makes sense without
+    for (const auto& s : store_nodes(nest_.tree)) DRAWLOOM_REQUIRE(check_encloses_compute(s));
+    for (const auto& at : stage_leaves(nest_.tree)) DRAWLOOM_REQUIRE(check_reads(at));
     for (const auto& at : stage_leaves(nest_.tree)) {
-      DRAWLOOM_REQUIRE(check_reads(at));
       DRAWLOOM_REQUIRE(check_loops(at));
       DRAWLOOM_REQUIRE(check_covers(*at.node->as<StageLeaf>()));
     }
