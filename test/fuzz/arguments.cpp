@@ -66,14 +66,17 @@ class Boxer {
       if (const auto v = of(b)) return v;
     return {};
   }
-  auto at(const Form& f) const -> int64_t {
-    const auto v = evaluate(f, [this](const SymbolRef& s) { return value(s); });
+  auto values() -> FormEnv {
+    return with_names(nest_, [this](const SymbolRef& s) { return value(s); }, cache_);
+  }
+  auto at(const Form& f) -> int64_t {
+    const auto v = evaluate(f, values());
     DRAWLOOM_CHECK(v.has_value(), "a region at root is not over runtime symbols: {}", f);
     return *v;
   }
-  auto holds(const When& when) const -> bool {
+  auto holds(const When& when) -> bool {
     return std::any_of(when.any.begin(), when.any.end(), [this](const Cond& c) {
-      const auto v = evaluate(c, [this](const SymbolRef& s) { return value(s); });
+      const auto v = evaluate(c, values());
       DRAWLOOM_CHECK(v.has_value(), "a condition at root is not over runtime symbols: {}", c);
       return *v;
     });
@@ -86,15 +89,24 @@ class Boxer {
     const bool any = holds(region->when);
     for (size_t d = 0; d < box.size(); ++d) {
       const auto& r = region->dims[d];
-      const auto own = [&](const Form& f) {
-        return uses_symbol(f, b->min[d].get()) || uses_symbol(f, b->extent[d].get());
-      };
+      const auto own = [&](const Form& f) { return depends_on(f, *b->min[d]) || depends_on(f, *b->extent[d]); };
       if (own(r.lo) || own(r.hi)) {
         if (any && box[d].extent == 0) box[d].extent = 1;
         continue;
       }
       box[d] = {at(r.lo), any ? std::max<int64_t>(0, at(r.hi) - at(r.lo) + 1) : 0};
     }
+  }
+
+  /// Through the names of regions too.
+  auto depends_on(const Form& f, const Symbol& s) -> bool {
+    std::vector<const Symbol*> dependent{&s};
+    for (const auto& [name, form] : region_names(nest_, cache_))
+      if (uses_any(form, dependent)) dependent.push_back(name.get());
+    return uses_any(f, dependent);
+  }
+  static auto uses_any(const Form& f, const std::vector<const Symbol*>& symbols) -> bool {
+    return std::any_of(symbols.begin(), symbols.end(), [&](const Symbol* s) { return uses_symbol(f, s); });
   }
 
   auto buffers_of(const FunctionRef& f) const -> std::vector<BufferRef> {

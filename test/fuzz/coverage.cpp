@@ -63,7 +63,7 @@ void Coverage::add_nest(const Nest& nest, const Schedule& schedule) {
     }
   }
   for (const auto& at : stage_leaves(closed.tree))
-    for (const auto* l : loops_around(closed.tree, at.path)) kinds[static_cast<size_t>(l->how)] = true;
+    for (const auto* l : loops_around(closed.tree, at)) kinds[static_cast<size_t>(l->how)] = true;
   slide += slides, fold += folds, gradual += warm;
   parallel += kinds[static_cast<size_t>(ForKind::Parallel)];
   vector += kinds[static_cast<size_t>(ForKind::Vectorized)];

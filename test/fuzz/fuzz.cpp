@@ -1,7 +1,7 @@
 // Random pipelines under random legal schedules, judged by the oracle, the machine and machine code.
 //
 //   fuzz [--cases N] [--seed S] [--case SEED] [--jobs N] [--native | --no-native] [--every-pass] [--time-limit SECONDS]
-//        [--shrink SECONDS] [--save FOLDER] [--max-failures N] [--coverage] [--print] [--draw-only]
+//        [--shrink SECONDS] [--save FOLDER] [--max-failures N] [--coverage] [--deep] [--print] [--draw-only]
 //
 // A case is a function of its seed: `--case SEED` replays one. Each job is a process that takes every N-th case; when a case
 // crashes or hangs, a new process goes on behind it. Failing cases are shrunk and saved as .dl files. The last line is
@@ -61,13 +61,13 @@ class Clock {
 
 /// Says what failed, shrinks it in a process of its own (drawing the case may be what hangs), saves it.
 void take_failure(const Options& o, uint64_t seed, const Verdict& v) {
-  std::printf("FAIL %s\n  replay: %s --case %llu%s\n%s\n", v.kind.c_str(), o.program.c_str(),
-              static_cast<unsigned long long>(seed), o.check.native ? " --native" : "", v.details.c_str());
+  std::printf("FAIL %s\n  replay: %s --case %llu%s%s\n%s\n", v.kind.c_str(), o.program.c_str(),
+              static_cast<unsigned long long>(seed), o.check.native ? " --native" : "", o.deep ? " --deep" : "", v.details.c_str());
   std::fflush(stdout);
   if (o.shrink_seconds == 0 && o.save.empty()) return;
   in_child([&] {
     limit_case_time();
-    const Case whole = make_case(seed);
+    const Case whole = make_case(seed, {nullptr, nullptr, o.deep});
     limit_case_time(true);
     const bool worth = o.shrink_seconds > 0 && v.kind != "hang";  // each try at a hang takes its full time
     const Case small = worth ? shrunk(whole, v.kind, o.check, o.shrink_seconds) : whole;
@@ -84,7 +84,7 @@ void run_cases(const Options& o, const Clock& clock, Progress& p) {
     const uint64_t seed = seed_of(o, p.next);
     p.in_case = true;
     limit_case_time();
-    const Case c = make_case(seed, {&p.coverage, nullptr});
+    const Case c = make_case(seed, {&p.coverage, nullptr, o.deep});
     if (o.print_case) std::printf("%s", case_text(c).c_str()), std::fflush(stdout);
     const Verdict v = check_case(c, o.check, &p.coverage);
     limit_case_time(true);

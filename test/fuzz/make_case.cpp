@@ -53,7 +53,7 @@ auto make_case(uint64_t seed, const ScheduleOptions& options) -> Case {
   Case c;
   c.seed = seed;
   auto of_pipeline = r.fork(1), of_schedule = r.fork(2);
-  c.pipeline = random_pipeline(of_pipeline);
+  c.pipeline = random_pipeline(of_pipeline, options.deep ? PipelineShape{2, 4, false} : PipelineShape{});
   c.sizes = sizes_of(seed, *c.pipeline);
   c.schedule.pipeline = c.pipeline->name;
   const auto start = make_nest(c.pipeline, host_target());

@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kUsage =
     "usage: fuzz [--cases N] [--seed S] [--case SEED] [--jobs N] [--native | --no-native] [--every-pass] [--time-limit "
     "SECONDS]\n"
-    "            [--shrink SECONDS] [--save FOLDER] [--max-failures N] [--coverage] [--print] [--draw-only]\n"
+    "            [--shrink SECONDS] [--save FOLDER] [--max-failures N] [--coverage] [--deep] [--print] [--draw-only]\n"
     "       fuzz_faults [--cases N] [--seed S] [--jobs N] [--fault NAME | --refused N]\n";
 
 /// Beside the programs: bin/../fuzz-failures.
@@ -71,6 +71,8 @@ auto read_options(int argc, char** argv, Options& o) -> bool {
       o.check.native = false;
     else if (arg == "--every-pass")
       o.check.every_pass = true;
+    else if (arg == "--deep")
+      o.deep = true;
     else if (arg == "--coverage")
       o.coverage = true;
     else if (arg == "--fault" && i + 1 < argc)

@@ -11,6 +11,7 @@ struct Options {
   uint64_t cases = 1000, seed = 1;
   uint64_t jobs = 1;     ///< processes
   uint64_t refused = 0;  ///< schedules refused for legality to judge
+  bool deep = false;     ///< cases with few Funcs and many steps
   bool single = false;   ///< `seed` is that of the one case
   bool print_case = false;
   bool coverage = false;

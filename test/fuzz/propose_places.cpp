@@ -10,7 +10,7 @@
 namespace drawloom::fuzz {
 
 void Proposer::place(int f, bool busy) {
-  const int64_t k = r_.uniform(0, 99);
+  const int64_t k = options_.deep ? r_.uniform(8, 130) : r_.uniform(0, 99);
   // Open Funcs with updates are computed again for every point that reads them: a few of them are enough.
   const bool recomputes = !nest_.graph->func(f).can_inline();
   if (k < (recomputes ? 6 : busy ? 12 : 30)) {
@@ -30,7 +30,7 @@ auto Proposer::enclosing_loops(int f) const -> std::vector<const LoopNode*> {
   for (const auto& at : stage_leaves(nest_.tree)) {
     const auto& leaf = *at.node->as<StageLeaf>();
     if (leaf.what.func == f || !leaf_reads(*nest_.graph, leaf, f)) continue;
-    auto around = loops_around(nest_.tree, at.path);
+    auto around = loops_around(nest_.tree, at);
     if (common)
       around.erase(std::mismatch(around.begin(), around.end(), common->begin(), common->end()).first, around.end());
     common = std::move(around);
@@ -53,9 +53,9 @@ auto Proposer::random_warm() -> WarmUp {
 }
 
 void Proposer::store_outside(int f) {
-  const Site site = site_of(nest_.tree, place_of(nest_, {f, 0}).group);
+  const Site site = site_of(nest_.tree, *place_of(nest_, {f, 0}).group);
   if (!site) return;
-  const auto around = loops_around(nest_.tree, find_loop(nest_.tree, site)->path);
+  const auto around = loops_around(nest_.tree, *find_loop(nest_.tree, site));
   if (around.empty() || r_.chance(40)) {
     attempt(StoreRoot{func_name(f), random_warm()});
     return;

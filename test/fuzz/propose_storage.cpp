@@ -35,7 +35,7 @@ auto Proposer::slid_func() -> int {
   std::vector<int> found;
   for (const auto& at : store_nodes(nest_.tree)) {
     const auto what = at.node->as<StoreNode>()->what;
-    if (site_of(nest_.tree, at.path) != site_of(nest_.tree, place_of(nest_, what).group)) found.push_back(what.func);
+    if (site_of(nest_.tree, at) != site_of(nest_.tree, *place_of(nest_, what).group)) found.push_back(what.func);
   }
   return found.empty() || r_.chance(15) ? stored_func() : found[pick(found.size())];
 }

@@ -10,7 +10,7 @@ auto Proposer::run() -> ScheduledNest {
   const bool busy = r_.chance(80);  // else a short schedule, where single steps stand alone
   for (int f = static_cast<int>(funcs.size()) - 1; f >= 0; --f) {
     if (!funcs[static_cast<size_t>(f)]->is_output) place(f, busy);
-    for (int64_t n = r_.uniform(0, busy ? 2 : 1); n > 0; --n) shape_loops(f);
+    for (int64_t n = r_.uniform(0, options_.deep ? 4 : busy ? 2 : 1); n > 0; --n) shape_loops(f);
     if (r_.chance(10)) anything();
   }
   const int64_t decorations = r_.uniform(0, busy ? 9 : 3);

@@ -22,6 +22,7 @@ struct RefusedStep {
 struct ScheduleOptions {
   Coverage* coverage = nullptr;                 ///< tries are counted there
   std::vector<RefusedStep>* refused = nullptr;  ///< and refusals collected
+  bool deep = false;                            ///< few Funcs, and more steps for each
 };
 
 /// Something that `apply` or a query of the nest broke while the schedule was drawn. The case holds the steps so far and

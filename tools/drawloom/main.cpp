@@ -10,6 +10,7 @@
 #include "drawloom/driver/generator.h"
 #include "drawloom/ir/text_form.h"
 #include "drawloom/lower/lower.h"
+#include "simulate.h"
 
 namespace drawloom {
 namespace {
@@ -23,6 +24,8 @@ constexpr const char* kUsage = R"(usage: drawloom COMMAND CASE.dl [options]
   nest     print the nest that the case's schedule makes
   lower    print the program; --after PASS: as that pass leaves it
   print    print the case in its canonical form
+  simulate KERNEL.ir A=64x32 n=5 ..   run device code of the text form on the simulator: extents of buffers, scalars; with
+           seed=N, order=in_order|random|producer_first|consumer_first|latest, moment=earliest|latest|random
 
   compile  a program in IR text, kernels included, to an object and a C header
 
@@ -210,6 +213,7 @@ constexpr Command kCommands[] = {{"run", run_command},
                                  {"print", print_command}};
 
 auto main_of(int argc, char** argv) -> int {
+  if (argc > 2 && std::string_view(argv[1]) == "simulate") return simulate_command({argv + 2, argv + argc});
   CommandLine line;
   if (!read_command_line(argc, argv, line)) return unusable(kUsage);
   if (line.command == "compile") {

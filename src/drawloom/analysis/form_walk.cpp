@@ -173,6 +173,7 @@ class Substituter {
 }  // namespace
 
 auto uses_symbol(const Form& f, const Symbol* s) -> bool {
+  if ((f.uses() & forms::bit_of(*s)) == 0) return false;
   std::unordered_set<const Atom*> seen;
   return form_uses(f, s, seen);
 }

@@ -43,7 +43,7 @@ class Values {
 };
 
 /// Whether any condition of `when` holds; nothing when one cannot be decided and none holds.
-auto holds(const When& when, const Values& values) -> std::optional<bool> {
+auto holds(const When& when, const FormEnv& values) -> std::optional<bool> {
   bool open = false;
   for (const auto& c : when.any) {
     const auto one = evaluate(c, values);
@@ -58,7 +58,7 @@ auto unknown(const PipelineDef& p, const BufferDecl& input, size_t dim, std::str
   return Diag(DiagKind::bounds_unknown, input.loc, p.name, input.name, dim, std::move(why));
 }
 
-auto box_of(const PipelineDef& p, const BufferDecl& input, const Region& region, const Values& values) -> Result<BoundsBox> {
+auto box_of(const PipelineDef& p, const BufferDecl& input, const Region& region, const FormEnv& values) -> Result<BoundsBox> {
   BoundsBox out;
   const bool is_read = holds(region.when, values).value_or(true);
   for (size_t d = 0; d < region.dims.size(); ++d) {
@@ -75,9 +75,9 @@ auto box_of(const PipelineDef& p, const BufferDecl& input, const Region& region,
 auto infer_input_bounds(const Nest& nest, const BoundsQuery& query) -> Result<std::vector<BoundsBox>> {
   const auto& p = *nest.graph->pipeline;
   DRAWLOOM_CHECK(query.outputs.size() == p.outputs.size(), "{} output boxes for {} outputs", query.outputs.size(), p.outputs.size());
-  const Values values(p, query);
   DRAWLOOM_TRY(const Nest closed, close_nest(nest));
   QueryCache cache;
+  const FormEnv values = with_names(closed, Values(p, query), cache);
   std::vector<BoundsBox> out;
   for (const auto& input : p.inputs) {
     const auto region = input_region(closed, input, cache);

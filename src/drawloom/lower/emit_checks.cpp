@@ -11,7 +11,7 @@ namespace {
 
 class CallChecks {
  public:
-  CallChecks(const Nest& nest, QueryCache& cache) : nest_(nest), cache_(cache) {}
+  CallChecks(const Nest& nest, QueryCache& cache, const EmitScope& scope) : nest_(nest), cache_(cache), scope_(scope) {}
 
   auto emit() -> StmtList {
     for (const auto& b : nest_.graph->pipeline->inputs) input(b);
@@ -56,10 +56,10 @@ class CallChecks {
   void bound(const GraphFunc& f, const BufferDecl& b, size_t d) {
     if (!f.dims[d].bound) return;
     const auto promised = realisation_facts(nest_, {nest_.graph->find(f.name()), 0}, cache_).need.dims[d];
-    const Expr ok = binary(BinaryOp::And, binary(BinaryOp::EQ, var_ref(b.min[d]), to_expr(promised.lo)),
-                           binary(BinaryOp::EQ, var_ref(b.extent[d]), to_expr(promised.extent())));
+    const Expr ok = binary(BinaryOp::And, binary(BinaryOp::EQ, var_ref(b.min[d]), scope_.expr(promised.lo)),
+                           binary(BinaryOp::EQ, var_ref(b.extent[d]), scope_.expr(promised.extent())));
     require(ok, "constraint_failed", str("{}: output {} is bound to {{}} elements from {{}} in dimension {}, but has {{}} from {{}}", pipeline(), b.name, d),
-            {to_expr(promised.extent()), to_expr(promised.lo), var_ref(b.extent[d]), var_ref(b.min[d])});
+            {scope_.expr(promised.extent()), scope_.expr(promised.lo), var_ref(b.extent[d]), var_ref(b.min[d])});
   }
 
   /// An output must hold what other Funcs read of it and what its own updates write and read.
@@ -84,16 +84,16 @@ class CallChecks {
       const auto& r = region.dims[d];
       const Form lo(b.min[d]), end = Form(b.min[d]) + Form(b.extent[d]);
       if (r.lo == lo && r.hi == end - 1) continue;
-      const Expr inside = to_expr(Cond::nonnegative(r.lo - lo) && Cond::nonnegative(end - 1 - r.hi));
-      require(binary(BinaryOp::Or, unary(UnaryOp::Not, to_expr(region.when)), inside), "out_of_bounds",
+      const Expr inside = to_expr(scope_.cond(Cond::nonnegative(r.lo - lo) && Cond::nonnegative(end - 1 - r.hi)));
+      require(binary(BinaryOp::Or, unary(UnaryOp::Not, to_expr(scope_.when(region.when))), inside), "out_of_bounds",
               str("{}: {} {} is used from {{}} to {{}} in dimension {}, but holds {{}} to {{}}", pipeline(), what, b.name, d),
-              {to_expr(r.lo), to_expr(r.hi), to_expr(lo), to_expr(end - 1)});
+              {scope_.expr(r.lo), scope_.expr(r.hi), to_expr(lo), to_expr(end - 1)});
     }
   }
 
   void demands(const StageLeaf& leaf) {
     for (const auto& d : leaf.demands) {
-      const Form extent = resolve(nest_, d.extent, cache_);
+      const Form extent = scope_.form(resolve(nest_, d.extent, cache_));
       require(binary(BinaryOp::EQ, to_expr(floor_mod(extent, d.factor)), index_imm(0)), "constraint_failed",
               str("{}: {} rounds a loop of extent {{}} up to a multiple of {{}}", pipeline(), nest_.func(leaf.what).name()),
               {to_expr(extent), to_expr(d.factor)});
@@ -102,11 +102,12 @@ class CallChecks {
 
   const Nest& nest_;
   QueryCache& cache_;
+  const EmitScope& scope_;
   StmtList out_;
 };
 
 }  // namespace
 
-auto call_checks(const Nest& nest, QueryCache& cache) -> StmtList { return CallChecks(nest, cache).emit(); }
+auto call_checks(const Nest& nest, QueryCache& cache, const EmitScope& scope) -> StmtList { return CallChecks(nest, cache, scope).emit(); }
 
 }  // namespace drawloom

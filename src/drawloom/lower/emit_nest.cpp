@@ -7,7 +7,8 @@
 #include "drawloom/nest/region_box.h"
 #include "drawloom/support/fault.h"
 
-// The nest already knows everything; this file only writes it down. A list of the tree becomes, in order:
+// The nest already knows everything; this file only writes it down. Names of regions come first, then the checks of the call. A list of the
+// tree becomes, in order:
 //   storage      allocate around the rest of the list
 //   realisation  its bases and extents as lets, then its stages, under `when`
 //   loop         a For; clips tied to it shorten it, or stand as an If inside it where it is a vector or unrolled loop
@@ -29,8 +30,7 @@ class Emitter {
  public:
   Emitter(const Nest& nest, QueryCache& cache, bool plain) : nest_(nest), cache_(cache), plain_(plain) {}
 
-  auto emit() -> Stmt {
-    EmitScope scope;
+  auto emit(EmitScope scope) -> Stmt {
     add_outputs(scope);
     return list(*nest_.tree, 0, {}, scope);
   }
@@ -433,6 +433,25 @@ auto has_wide_loops(const TreeNode& n) -> bool {
   return std::any_of(n.children.begin(), n.children.end(), [](const TreeRef& c) { return has_wide_loops(*c); });
 }
 
+/// The names of regions, as lets around all else.
+struct Names {
+  EmitScope scope;
+  std::vector<std::pair<SymbolRef, Expr>> lets;
+
+  Names(const Nest& nest, QueryCache& cache) {
+    for (const auto& [symbol, form] : region_names(nest, cache)) {
+      const auto fresh = make_symbol(SymbolKind::Let, symbol->name);
+      lets.emplace_back(fresh, scope.expr(form));
+      scope.spelled.insert_or_assign(symbol.get(), Form(fresh));
+    }
+  }
+
+  auto around(Stmt body) const -> Stmt {
+    for (auto it = lets.rbegin(); it != lets.rend(); ++it) body = let_stmt(it->first, it->second, body);
+    return body;
+  }
+};
+
 }  // namespace
 
 auto emit_nest(const Nest& open) -> Program {
@@ -445,11 +464,12 @@ auto emit_nest(const Nest& open) -> Program {
   for (const auto& s : p.params) out.arguments.emplace_back(ScalarArgument{s});
   for (const auto& b : p.output_buffers) out.arguments.emplace_back(BufferArgument{b, ArgumentRole::Output});
 
-  StmtList body = call_checks(nest, cache);
-  Stmt scheduled = Emitter(nest, cache, false).emit();
+  const Names names(nest, cache);
+  StmtList body = call_checks(nest, cache, names.scope);
+  Stmt scheduled = Emitter(nest, cache, false).emit(names.scope);
   const Expr dense = has_wide_loops(*nest.tree) ? dense_arguments(p) : Expr();
-  body.push_back(dense ? make_if(dense, scheduled, Emitter(nest, cache, true).emit()) : scheduled);
-  out.body = make_block(std::move(body));
+  body.push_back(dense ? make_if(dense, scheduled, Emitter(nest, cache, true).emit(names.scope)) : scheduled);
+  out.body = names.around(make_block(std::move(body)));
   return out;
 }
 

@@ -27,6 +27,11 @@ struct EmitScope {
   auto form(const Form& f) const -> Form { return substitute(f, spelling()); }
   auto expr(const Form& f) const -> Expr { return to_expr(form(f)); }
   auto cond(const Cond& c) const -> Cond { return substitute(c, spelling()); }
+  auto when(const When& w) const -> When {
+    When out;
+    for (const auto& c : w.any) out.any.push_back(cond(c));
+    return out;
+  }
 
  private:
   auto spelling() const -> FormMap {
@@ -40,7 +45,7 @@ struct EmitScope {
 };
 
 /// The tests of a call's arguments: regions that inputs and outputs must hold, promised sizes.
-auto call_checks(const Nest& nest, QueryCache& cache) -> StmtList;
+auto call_checks(const Nest& nest, QueryCache& cache, const EmitScope& scope) -> StmtList;
 /// The statement that computes one point of a stage: values, with inlined Funcs in place and placed ones loaded.
 /// `at` gives each dimension symbol of the stage (args and RVars) its index expression.
 auto emit_point(const Nest& nest, const StageLeaf& leaf, const EmitScope& scope, const std::map<const Symbol*, Expr>& at) -> Stmt;

@@ -95,11 +95,11 @@ auto find_stages(const Nest& nest, const StageName& name, const Loc& loc) -> Res
       .with_help(str("give it loops first: compute_root {} or compute_at {} <loop>", func.name(), func.name()));
 }
 
-auto leaf_at(const Nest& nest, RealisationId what, int stage) -> Located {
-  for (const auto& l : place_of(nest, what).leaves)
-    if (l.node->as<StageLeaf>()->stage == stage) return l;
-  DRAWLOOM_CHECK(false, "no stage {} of {}", stage, nest.func(what).name());
-  return {};
+auto leaf_at(const Nest& nest, RealisationId what, int stage) -> const Located& {
+  const auto& leaves = place_of(nest, what).leaves;
+  const auto found = std::find_if(leaves.begin(), leaves.end(), [&](const Located& l) { return l.node->as<StageLeaf>()->stage == stage; });
+  DRAWLOOM_CHECK(found != leaves.end(), "no stage {} of {}", stage, nest.func(what).name());
+  return *found;
 }
 
 auto stage_text(const Nest& nest, RealisationId what, int stage) -> std::string {
@@ -158,7 +158,7 @@ auto amount_form(const Nest& nest, const Amount& amount, const Loc& loc) -> Resu
 
 auto with_leaf(const Nest& nest, RealisationId what, int stage, const StageLeaf& leaf) -> Nest {
   Nest out = nest;
-  out.tree = replace_at(nest.tree, leaf_at(nest, what, stage).path, tree_node(leaf));
+  out.tree = replace_at(nest.tree, path_of(nest.tree, leaf_at(nest, what, stage)), tree_node(leaf));
   return out;
 }
 

@@ -11,7 +11,7 @@ namespace drawloom {
 auto find_func(const Nest& nest, std::string_view name, const Loc& loc) -> Result<int>;
 /// The stages a name means (all realisations unless it says which).
 auto find_stages(const Nest& nest, const StageName& name, const Loc& loc) -> Result<std::vector<std::pair<RealisationId, int>>>;
-auto leaf_at(const Nest& nest, RealisationId what, int stage) -> Located;
+auto leaf_at(const Nest& nest, RealisationId what, int stage) -> const Located&;
 /// The loop of that name in a stage; refused with the names there are, and with the step that consumed it.
 auto find_named_loop(const Nest& nest, const StageLeaf& leaf, std::string_view loop, const Loc& loc) -> Result<SymbolRef>;
 /// Refused when the stage has the name already (other than `consumed`).

@@ -55,13 +55,13 @@ auto serial_node(std::string name, Form extent, PartitionMode partition, const L
 }
 
 auto serial_loop(const Nest& nest, const SymbolRef& id, std::string_view name, const Loc& loc) -> Result<Located> {
-  const auto at = find_loop(nest.tree, id);
-  const auto& loop = *at->node->as<LoopNode>();
+  const auto& at = *find_loop(nest.tree, id);
+  const auto& loop = *at.node->as<LoopNode>();
   if (loop.how != ForKind::Serial)
     return Diag(DiagKind::schedule_loop_kind, loc, name, kind_word(loop.how))
         .with_note(loop.loc, str("`{}` became {} here", name, kind_word(loop.how)))
         .with_help("shape loops first (split, fuse), then say how they run");
-  return *at;
+  return at;
 }
 
 /// Resolved extent of a loop on the closed nest.
@@ -119,7 +119,7 @@ auto split_shape(const Nest& nest, const Split& s, const LoopNode& loop, const G
 }
 
 auto split_stage(const Nest& nest, const Split& s, RealisationId id, int stage, const Loc& loc) -> Result<Nest> {
-  const auto at = leaf_at(nest, id, stage);
+  const auto& at = leaf_at(nest, id, stage);
   StageLeaf leaf = *at.node->as<StageLeaf>();
   DRAWLOOM_TRY(const SymbolRef old, find_named_loop(nest, leaf, s.loop.loop, loc));
   if (s.outer == s.inner) return Diag(DiagKind::schedule_name_repeated, loc, s.outer);
@@ -142,8 +142,9 @@ auto split_stage(const Nest& nest, const Split& s, RealisationId id, int stage, 
   leaf.consumed.push_back({s.loop.loop, str("`{}` and `{}`", s.outer, s.inner), loc});
 
   const Nest with = with_leaf(nest, id, stage, leaf);
-  const auto body = at_path(with.tree, loop_at.path)->children;
-  return with_node(with, loop_at.path, tree_node(outer, {tree_node(inner, body)}));
+  const TreePath path = path_of(nest.tree, loop_at);
+  const auto body = at_path(with.tree, path)->children;
+  return with_node(with, path, tree_node(outer, {tree_node(inner, body)}));
 }
 
 }  // namespace
@@ -186,8 +187,8 @@ auto fuse_stage(const Nest& nest, const Fuse& s, RealisationId id, int stage, co
   leaf.loops.erase(std::next(name));
   for (const auto& gone : {s.inner.loop, s.outer}) leaf.consumed.push_back({gone, str("part of `{}`", s.fused), loc});
   const Nest with = with_leaf(nest, id, stage, leaf);
-  const auto body = at_path(with.tree, inner_at.path)->children;
-  return with_node(with, outer_at.path, tree_node(fused, body));
+  const auto body = at_path(with.tree, path_of(nest.tree, inner_at))->children;
+  return with_node(with, path_of(nest.tree, outer_at), tree_node(fused, body));
 }
 
 }  // namespace
@@ -273,12 +274,12 @@ auto reorder_stage(const Nest& nest, const Reorder& s, RealisationId id, int sta
     size_t hole;
   };
   std::vector<Shell> shells;
-  const TreePath leaf_path = leaf_at(nest, id, stage).path;
+  const TreePath leaf_path = path_of(nest.tree, leaf_at(nest, id, stage));
   for (const auto& l : order) {
-    const auto at = *find_loop(nest.tree, l.id);
-    shells.push_back({at.node, static_cast<size_t>(leaf_path[at.path.size()])});
+    const auto& at = *find_loop(nest.tree, l.id);
+    shells.push_back({at.node, static_cast<size_t>(leaf_path[path_of(nest.tree, at).size()])});
   }
-  const TreePath top = find_loop(nest.tree, leaf.loops.front().id)->path;
+  const TreePath top = path_of(nest.tree, *find_loop(nest.tree, leaf.loops.front().id));
   leaf.loops = order;
   TreeRef node = tree_node(leaf);
   for (auto it = shells.rbegin(); it != shells.rend(); ++it) {
@@ -315,7 +316,7 @@ namespace {
 /// The nest in which the loop has a constant extent: its own, or that of the constant cover with the need as a clip.
 auto with_constant_extent(const Nest& nest, RealisationId id, int stage, const SymbolRef& loop_id, std::string_view verb,
                           std::string_view name, const Loc& loc) -> Result<Nest> {
-  const auto at = *find_loop(nest.tree, loop_id);
+  const auto& at = *find_loop(nest.tree, loop_id);
   LoopNode loop = *at.node->as<LoopNode>();
   if (loop.extent.is_constant()) return nest;
   DRAWLOOM_TRY(const Form extent, loop_extent(nest, loop));
@@ -336,14 +337,15 @@ auto with_constant_extent(const Nest& nest, RealisationId id, int stage, const S
   leaf.clips.push_back({Form(loop_id), loop.extent, dim, Tail{}, Form(1), true, loc});
   const Nest with = with_leaf(nest, id, stage, leaf);
   loop.extent = Form(*cover);
-  return with_node(with, at.path, tree_node(loop, at_path(with.tree, at.path)->children));
+  const TreePath path = path_of(nest.tree, at);
+  return with_node(with, path, tree_node(loop, at_path(with.tree, path)->children));
 }
 
 auto with_kind(const Nest& nest, const SymbolRef& id, ForKind how, const Loc& loc) -> Nest {
-  const auto at = *find_loop(nest.tree, id);
+  const auto& at = *find_loop(nest.tree, id);
   LoopNode loop = *at.node->as<LoopNode>();
   loop.how = how, loop.loc = loc;
-  return with_node(nest, at.path, tree_node(loop, at.node->children));
+  return with_node(nest, path_of(nest.tree, at), tree_node(loop, at.node->children));
 }
 
 auto is_reduction(const Nest& nest, const StageLeaf& leaf, const SymbolRef& loop) -> bool {
@@ -426,10 +428,10 @@ auto apply_step(const Nest& nest, const Partition& s, const Loc& loc) -> Result<
   return each_stage(nest, s.loop.stage, loc, [&](const Nest& n, RealisationId id, int stage) -> Result<Nest> {
     const StageLeaf leaf = *leaf_at(n, id, stage).node->as<StageLeaf>();
     DRAWLOOM_TRY(const SymbolRef l, find_named_loop(n, leaf, s.loop.loop, loc));
-    const auto at = *find_loop(n.tree, l);
+    const auto& at = *find_loop(n.tree, l);
     LoopNode loop = *at.node->as<LoopNode>();
     loop.partition = s.how;
-    return with_node(n, at.path, tree_node(loop, at.node->children));
+    return with_node(n, path_of(n.tree, at), tree_node(loop, at.node->children));
   });
 }
 

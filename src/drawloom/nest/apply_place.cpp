@@ -8,45 +8,37 @@
 namespace drawloom {
 namespace {
 
-auto is_prefix(const TreePath& outer, const TreePath& inner) -> bool {
-  return outer.size() <= inner.size() && std::equal(outer.begin(), outer.end(), inner.begin());
-}
-
-/// `inner` stands somewhere in the list at `outer`.
-auto encloses(const TreePath& outer, const TreePath& inner) -> bool { return is_prefix(outer, inner) && inner.size() > outer.size(); }
-
-auto site_path(const Nest& nest, const Site& site) -> TreePath { return site ? find_loop(nest.tree, site)->path : TreePath{}; }
-
-/// Path of the first child in the list of `site` that contains `target`, or simply of the first.
-auto child_towards(const TreePath& site, const TreePath& target) -> TreePath {
-  if (!encloses(site, target)) {
-    TreePath first = site;
-    first.push_back(0);
-    return first;
+/// Path of the child in the list of `site` that is or contains `target`, or simply of the first.
+auto child_towards(const TreeRef& tree, const Located& site, const Located& target) -> TreePath {
+  TreePath path = path_of(tree, site);
+  const size_t depth = path.size();
+  if (!site.encloses(target)) {
+    path.push_back(0);
+    return path;
   }
-  return {target.begin(), target.begin() + site.size() + 1};
+  path = path_of(tree, target);
+  path.resize(depth + 1);
+  return path;
 }
 
 /// Removes the realisation's nodes. Refused if another Func is computed inside its loops.
 auto without_realisation(const Nest& nest, RealisationId id, const Loc& loc) -> Result<Nest> {
-  Nest out = nest;
-  const auto& f = nest.func(id);
-  for (int s = 0; s < f.def->stages(); ++s) {
-    const auto at = leaf_at(out, id, s);
-    const auto& leaf = *at.node->as<StageLeaf>();
-    const TreePath path = leaf.loops.empty() ? at.path : find_loop(out.tree, leaf.loops.front().id)->path;
-    for (const auto* guest : stage_leaves_below(at_path(out.tree, path)))
+  const auto& place = place_of(nest, id);
+  std::vector<Located> gone;
+  if (place.store) gone.push_back(*place.store);
+  for (const auto& at : place.leaves) {
+    const auto& loops = at.node->as<StageLeaf>()->loops;
+    gone.push_back(loops.empty() ? at : *find_loop(nest.tree, loops.front().id));
+    for (const auto* guest : stage_leaves_below(gone.back().node))
       if (guest->what != id)
-        return Diag(DiagKind::placement_has_guests, loc, f.name(), nest.func(guest->what).name())
+        return Diag(DiagKind::placement_has_guests, loc, nest.func(id).name(), nest.func(guest->what).name())
             .with_note(nest.func(guest->what).placement_loc, str("{} was placed here", nest.func(guest->what).name()))
             .with_help(str("place {} elsewhere first", nest.func(guest->what).name()));
-    out.tree = replace_at(out.tree, path, {});
   }
-  for (const auto& s : store_nodes(out.tree))
-    if (s.node->as<StoreNode>()->what == id) {
-      out.tree = replace_at(out.tree, s.path, {});
-      break;
-    }
+  // The last first: paths to those before it stay right.
+  std::sort(gone.begin(), gone.end(), [](const Located& a, const Located& b) { return a.number > b.number; });
+  Nest out = nest;
+  for (const auto& at : gone) out.tree = replace_at(out.tree, path_of(nest.tree, at), {});
   return out;
 }
 
@@ -88,10 +80,10 @@ auto place(const Nest& nest, int func, const Site& site, const Loc& loc) -> Resu
     return Diag(DiagKind::placement_own_loop, loc, name, site_text(nest, site)).with_help("name a loop of a Func that reads it");
   Nest out = with_placement(removed, func, PlacementState::Placed, loc);
   const auto readers = readers_of(out, func);
-  const TreePath where = site_path(out, site);
+  const auto& where = *site_node(out.tree, site);
   DRAWLOOM_CHECK(!readers.empty(), "nobody reads {}", name);
   for (const auto& r : readers)
-    if (!encloses(where, r.path) && !DRAWLOOM_LEGALITY_SKIPPED) {
+    if (!where.encloses(r) && !DRAWLOOM_LEGALITY_SKIPPED) {
       const auto& reader = *r.node->as<StageLeaf>();
       const auto text = stage_text(out, reader.what, reader.stage);
       return Diag(DiagKind::placement_not_enclosing, loc, name, site_text(nest, site), text)
@@ -99,10 +91,10 @@ auto place(const Nest& nest, int func, const Site& site, const Loc& loc) -> Resu
           .with_help(str("a loop around all readers of {} is legal, or compute_root {}", name, name));
     }
   const auto nodes = new_realisation(*out.graph, {func, 0}, loc);
-  TreePath before = child_towards(where, readers.front().path);
+  TreePath before = child_towards(out.tree, where, readers.front());
   for (const auto& n : nodes) {
     out.tree = insert_before(out.tree, before, n);
-    before.set_back(before.back() + 1);
+    ++before.back();
   }
   return out;
 }
@@ -120,18 +112,16 @@ auto store(const Nest& nest, int func, const Site& site, WarmUp warm, const Loc&
   if (f.placement != PlacementState::Placed)
     return Diag(DiagKind::schedule_not_placed, loc, f.name()).with_help(str("say where it is computed first: compute_at {} <loop>", f.name()));
   const RealisationId id{func, 0};
-  const auto old = place_of(nest, id);
-  const TreePath where = site_path(nest, site);
-  if (!encloses(where, old.group) && !DRAWLOOM_LEGALITY_SKIPPED)
-    return Diag(DiagKind::store_inside_compute, loc, f.name(), site_text(nest, site), site_text(nest, site_of(nest.tree, old.group)))
-        .with_note(f.placement_loc, str("{} is computed at {}", f.name(), site_text(nest, site_of(nest.tree, old.group))))
+  const auto& old = place_of(nest, id);
+  if (!site_node(nest.tree, site)->encloses(*old.group) && !DRAWLOOM_LEGALITY_SKIPPED)
+    return Diag(DiagKind::store_inside_compute, loc, f.name(), site_text(nest, site), site_text(nest, site_of(nest.tree, *old.group)))
+        .with_note(f.placement_loc, str("{} is computed at {}", f.name(), site_text(nest, site_of(nest.tree, *old.group))))
         .with_help("name that loop or one around it, or store_root");
   StoreNode node = *old.store->node->as<StoreNode>();
   node.warm = warm, node.loc = loc;
   Nest out = nest;
-  out.tree = replace_at(out.tree, old.store->path, {});
-  const auto group = place_of(out, id).group;
-  out.tree = insert_before(out.tree, child_towards(site_path(out, site), group), tree_node(node));
+  out.tree = replace_at(out.tree, path_of(nest.tree, *old.store), {});
+  out.tree = insert_before(out.tree, child_towards(out.tree, *site_node(out.tree, site), *place_of(out, id).group), tree_node(node));
   return out;
 }
 

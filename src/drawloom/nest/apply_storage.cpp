@@ -28,7 +28,7 @@ auto edit_store(const Nest& nest, int func, const Loc& loc, Edit&& edit) -> Resu
     StoreNode node = *s.node->as<StoreNode>();
     if (node.what.func != func) continue;
     edit(node);
-    out.tree = replace_at(out.tree, s.path, tree_node(node));
+    out.tree = replace_at(out.tree, path_of(nest.tree, s), tree_node(node));
     found = true;
   }
   if (!found) return Diag(DiagKind::schedule_not_placed, loc, f.name()).with_help(str("say where it is computed first: compute_root {}", f.name()));

@@ -13,7 +13,8 @@ auto is_pure_dim(const Definition& stage, const FunctionDef& f, size_t d) -> boo
 }
 
 auto stage_dim(const FunctionDef& f, const SymbolRef& var, const SymbolRef& loop) -> StageDim {
-  return {var, make_symbol(SymbolKind::Let, str("{}.{}.min", f.name, var->name)),
+  const auto arg = std::find(f.args.begin(), f.args.end(), var);
+  return {var, arg == f.args.end() ? -1 : static_cast<int>(arg - f.args.begin()), make_symbol(SymbolKind::Let, str("{}.{}.min", f.name, var->name)),
           make_symbol(SymbolKind::Let, str("{}.{}.extent", f.name, var->name)), Form(loop)};
 }
 
@@ -137,7 +138,7 @@ auto settle_clips(const Nest& closed) -> Nest {
   for (const auto& at : stage_leaves(closed.tree)) {
     StageLeaf leaf = *at.node->as<StageLeaf>();
     const auto idle = [&](const Clip& c) { return !c.from_cover && divides(resolve(closed, c.limit, cache), c.factor); };
-    if (std::erase_if(leaf.clips, idle) != 0) out.tree = replace_at(out.tree, at.path, tree_node(leaf));
+    if (std::erase_if(leaf.clips, idle) != 0) out.tree = replace_at(out.tree, path_of(closed.tree, at), tree_node(leaf));
   }
   return out;
 }

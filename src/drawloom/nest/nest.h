@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "drawloom/nest/tree.h"
+#include "drawloom/nest/tree_index.h"
 #include "drawloom/steps/schedule.h"
 #include "drawloom/support/target.h"
 

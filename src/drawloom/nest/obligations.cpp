@@ -12,12 +12,13 @@ namespace {
 
 class Obligations {
  public:
-  Obligations(const Nest& nest, const Loc& loc) : nest_(nest), loc_(loc) {}
+  Obligations(const Nest& nest, const Loc& loc) : nest_(nest), index_(index_of(nest.tree)), loc_(loc) {}
 
   auto check() -> Status {
-    for (const auto& s : store_nodes(nest_.tree)) DRAWLOOM_REQUIRE(check_encloses_compute(s));  // first: no region makes sense without
+    // first: no region makes sense without
+    for (const auto& s : store_nodes(nest_.tree)) DRAWLOOM_REQUIRE(check_encloses_compute(s));
+    for (const auto& at : stage_leaves(nest_.tree)) DRAWLOOM_REQUIRE(check_reads(at));
     for (const auto& at : stage_leaves(nest_.tree)) {
-      DRAWLOOM_REQUIRE(check_reads(at));
       DRAWLOOM_REQUIRE(check_loops(at));
       DRAWLOOM_REQUIRE(check_covers(*at.node->as<StageLeaf>()));
     }
@@ -26,6 +27,7 @@ class Obligations {
   }
 
  private:
+  auto node(int number) const -> const Located& { return index_.nodes[static_cast<size_t>(number)]; }
   auto name(RealisationId id) const -> const std::string& { return nest_.func(id).name(); }
 
   /// Every stage that reads a Func placed by a step lies inside the loop that Func is computed at.
@@ -41,10 +43,8 @@ class Obligations {
 
   auto check_encloses(RealisationId id, const Located& at) -> Status {
     const auto& leaf = *at.node->as<StageLeaf>();
-    const auto& group = place_of(nest_, id).group;
-    if (leaf.what == id) return Done{};
-    const bool inside = at.path.size() >= group.size() && std::equal(group.begin(), group.end() - 1, at.path.begin());
-    if (inside && at.path[group.size() - 1] > group.back()) return Done{};
+    const auto& group = *place_of(nest_, id).group;
+    if (leaf.what == id || (node(group.parent).encloses(at) && at.number >= group.end)) return Done{};
     const auto& f = nest_.func(id);
     const auto site = site_text(nest_, site_of(nest_.tree, group));
     return Diag(DiagKind::placement_not_enclosing, loc_, f.name(), site, stage_text(nest_, leaf.what, leaf.stage))
@@ -55,19 +55,21 @@ class Obligations {
   /// Nothing but the stage's own loops stands inside a vector loop; no parallel loop inside one.
   auto check_loops(const Located& at) -> Status {
     const auto& leaf = *at.node->as<StageLeaf>();
-    const LoopNode* vector = nullptr;
-    for (const auto* loop : loops_around(nest_.tree, at.path)) {
-      const bool own = std::any_of(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == loop->id; });
-      if (vector && loop->how == ForKind::Parallel)
-        return Diag(DiagKind::parallel_inside_vector, loc_, loop->id->name, vector->id->name)
-            .with_note(vector->loc, str("`{}` is vectorized here", vector->id->name))
-            .with_help(str("reorder the loops so that `{}` stands outside `{}`", loop->id->name, vector->id->name));
-      if (loop->how == ForKind::Vectorized && !own && nest_.func(leaf.what).placement == PlacementState::Placed)
-        return Diag(DiagKind::vectorize_guests, loc_, loop->id->name, name(leaf.what))
+    const LoopNode* parallel = nullptr;  // the last one seen on the way out
+    for (int l = at.loop; l >= 0; l = node(l).loop) {
+      const auto& loop = *node(l).node->as<LoopNode>();
+      if (loop.how == ForKind::Parallel) parallel = &loop;
+      if (loop.how != ForKind::Vectorized) continue;
+      const bool own = std::any_of(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == loop.id; });
+      if (!own && nest_.func(leaf.what).placement == PlacementState::Placed)
+        return Diag(DiagKind::vectorize_guests, loc_, loop.id->name, name(leaf.what))
             .with_note(nest_.func(leaf.what).placement_loc, str("{} is placed here", name(leaf.what)))
-            .with_note(loop->loc, str("`{}` is vectorized here", loop->id->name))
+            .with_note(loop.loc, str("`{}` is vectorized here", loop.id->name))
             .with_help("compute it at a loop outside the vector loop");
-      if (loop->how == ForKind::Vectorized) vector = loop;
+      if (parallel)
+        return Diag(DiagKind::parallel_inside_vector, loc_, parallel->id->name, loop.id->name)
+            .with_note(loop.loc, str("`{}` is vectorized here", loop.id->name))
+            .with_help(str("reorder the loops so that `{}` stands outside `{}`", parallel->id->name, loop.id->name));
     }
     return Done{};
   }
@@ -91,11 +93,9 @@ class Obligations {
   /// Storage lives around the place where it is filled. A reorder takes along what stands in the loops.
   auto check_encloses_compute(const Located& at) -> Status {
     const auto& store = *at.node->as<StoreNode>();
-    const auto& group = place_of(nest_, store.what).group;
-    const size_t level = at.path.size() - 1;
-    const bool around = level < group.size() && std::equal(group.begin(), group.begin() + level, at.path.begin());
-    if (around && group[level] > at.path.back()) return Done{};
-    return Diag(DiagKind::store_inside_compute, loc_, name(store.what), site_text(nest_, site_of(nest_.tree, at.path)),
+    const auto& group = *place_of(nest_, store.what).group;
+    if (node(at.parent).encloses(group) && group.number > at.number) return Done{};
+    return Diag(DiagKind::store_inside_compute, loc_, name(store.what), site_text(nest_, site_of(nest_.tree, at)),
                 site_text(nest_, site_of(nest_.tree, group)))
         .with_note(store.loc, str("{} is stored there since here", name(store.what)))
         .with_help("store it at a loop that stays outside, or at root");
@@ -122,19 +122,15 @@ class Obligations {
   /// Only serial and unrolled loops stand between store and compute place.
   auto check_between(const Located& at) -> Status {
     const auto& store = *at.node->as<StoreNode>();
-    const auto& group = place_of(nest_, store.what).group;
-    const TreeNode* n = at_path(nest_.tree, {at.path.begin(), at.path.end() - 1});
-    for (size_t i = at.path.size() - 1; i + 1 < group.size(); ++i) {
-      n = n->children[static_cast<size_t>(group[i])].get();
-      const auto* loop = n->as<LoopNode>();
-      if (!loop || (loop->how != ForKind::Parallel && loop->how != ForKind::Vectorized)) continue;
+    for (int l = place_of(nest_, store.what).group->loop; l > at.loop; l = node(l).loop) {
+      const auto& loop = *node(l).node->as<LoopNode>();
+      if (loop.how != ForKind::Parallel && loop.how != ForKind::Vectorized) continue;
       if (DRAWLOOM_FAULT(shared_storage_ignored)) continue;
-      const auto word = loop->how == ForKind::Parallel ? "parallel" : "vectorized";
-      const auto site = site_text(nest_, site_of(nest_.tree, at.path));
-      return Diag(DiagKind::store_parallel_between, loc_, name(store.what), word, loop->id->name)
-          .with_note(store.loc, str("{} is stored at {}", name(store.what), site))
-          .with_note(loop->loc, str("`{}` is {} since here", loop->id->name, word))
-          .with_help(str("store it inside `{}`", loop->id->name));
+      const auto word = loop.how == ForKind::Parallel ? "parallel" : "vectorized";
+      return Diag(DiagKind::store_parallel_between, loc_, name(store.what), word, loop.id->name)
+          .with_note(store.loc, str("{} is stored at {}", name(store.what), site_text(nest_, site_of(nest_.tree, at))))
+          .with_note(loop.loc, str("`{}` is {} since here", loop.id->name, word))
+          .with_help(str("store it inside `{}`", loop.id->name));
     }
     return Done{};
   }
@@ -153,6 +149,7 @@ class Obligations {
   }
 
   const Nest& nest_;
+  const TreeIndex& index_;
   const Loc& loc_;
   QueryCache cache_;
 };

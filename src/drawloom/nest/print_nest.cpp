@@ -77,6 +77,7 @@ class NestPrinter {
     for (size_t d = 0; d < facts.stored.dims.size(); ++d) dim_line(depth + 1, f, s, facts, d);
     const auto place = facts.store_site == facts.compute_site ? std::string() : slide_text(f, facts);
     line(depth + 1, str("when {}{}", facts.need.when, place));
+    for (const auto& [name, form] : facts.names) line(depth + 1, str("where {} = {}", name->name, form));
   }
 
   void dim_line(int depth, const GraphFunc& f, const StoreNode& s, const RealisationFacts& facts, size_t d) {

@@ -72,11 +72,10 @@ class RegionUnion {
 
 template <typename Reads>
 auto united_image(const Nest& nest, const Site& site, const Facts& facts, QueryCache& cache, Reads&& reads) -> std::optional<Region> {
-  const auto where = site ? find_loop(nest.tree, site)->path : TreePath{};
+  const auto& where = *site_node(nest.tree, site);
   RegionUnion parts(facts);
   for (const auto& at : stage_leaves(nest.tree)) {
-    if (!std::equal(where.begin(), where.end(), at.path.begin(), at.path.begin() + static_cast<std::ptrdiff_t>(std::min(where.size(), at.path.size()))))
-      continue;
+    if (!where.encloses(at)) continue;
     const auto& leaf = *at.node->as<StageLeaf>();
     for (const auto& access : nest.func(leaf.what).reads[static_cast<size_t>(leaf.stage)]) {
       if (!reads(leaf, access)) continue;
@@ -95,12 +94,10 @@ auto united_image(const Nest& nest, const Site& site, const Facts& facts, QueryC
 
 /// Values of the dimensions of an update stage while its Func is computed over `region`.
 auto update_box(const Nest& nest, const StageLeaf& leaf, const Region& region, QueryCache& cache) -> StageBox {
-  const auto& args = nest.func(leaf.what).def->args;
   StageBox box;
   for (size_t d = 0; d < leaf.dims.size(); ++d) {
-    const auto& var = leaf.dims[d].var;
-    const auto i = static_cast<size_t>(std::find(args.begin(), args.end(), var) - args.begin());
-    box.dims.emplace_back(var.get(), i < args.size() ? region.dims[i] : stage_dim_range(nest, leaf, d, cache));
+    const int arg = leaf.dims[d].arg;
+    box.dims.emplace_back(leaf.dims[d].var.get(), arg >= 0 ? region.dims[static_cast<size_t>(arg)] : stage_dim_range(nest, leaf, d, cache));
     box.when = box.when && Cond::nonnegative(box.dims.back().second.hi - box.dims.back().second.lo);
   }
   return box;
@@ -180,8 +177,7 @@ static auto branch_facts(const Nest& nest, const Site& site) -> Facts {
   Facts facts;
   if (!site) return facts;
   const TreeNode* n = nest.tree.get();
-  const auto located = find_loop(nest.tree, site);
-  for (const int i : located->path) {
+  for (const int i : path_of(nest.tree, *find_loop(nest.tree, site))) {
     if (const auto* branch = n->as<BranchNode>(); branch && i == 0) facts = facts.with(branch->condition);
     n = n->children[static_cast<size_t>(i)].get();
   }
@@ -243,13 +239,14 @@ auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) 
   const auto& place = place_of(nest, what);
   auto entry = make_ref<RealisationEntry>();
   auto& facts = entry->facts;
-  facts.compute_site = site_of(nest.tree, place.group);
-  facts.store_site = place.store ? site_of(nest.tree, place.store->path) : facts.compute_site;
+  facts.compute_site = site_of(nest.tree, *place.group);
+  facts.store_site = place.store ? site_of(nest.tree, *place.store) : facts.compute_site;
   facts.need = need_at(nest, what, facts.compute_site, cache);
   facts.stored = facts.store_site == facts.compute_site ? facts.need : need_at(nest, what, facts.store_site, cache);
   if (facts.store_site != facts.compute_site) keep_inside(facts.need, facts.stored, facts_past_warm_up(nest, facts.compute_site, cache));
   find_slides(nest, what, place, facts, cache);
   if (!nest.func(what).self_accesses[0].empty()) order_region(nest, what, place, facts);
+  name_ends(nest, what, place, facts);
   return cache.realisations.emplace(key, Ref<const RealisationEntry>(entry)).first->second->facts;
 }
 

@@ -53,6 +53,8 @@ struct RealisationFacts {
   int64_t warm_iterations = 0;
   std::string no_slide;                        ///< why nothing slides, where store and compute place differ
   std::vector<std::optional<int64_t>> window;  ///< per dim: most elements live at once at the compute place, if constant
+  /// Ends that have grown long: the base and whole symbols that stand for them in the regions above, and what they are.
+  std::vector<std::pair<SymbolRef, Form>> names;
 
   auto slide_of(int dim) const -> const Slide*;
 };
@@ -76,8 +78,13 @@ auto output_update_regions(const Nest& nest, RealisationId output, QueryCache& c
 auto facts_at(const Nest& nest, const Site& site, QueryCache& cache) -> Facts;
 /// need of `what` while inside one iteration of `site`: the union over the stages below that read it.
 auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache& cache) -> Region;
-/// `f` with base and whole symbols of stages replaced by what they stand for.
+/// `f` with base and whole symbols of stages replaced by what they stand for; those that are names stay.
 auto resolve(const Nest& nest, const Form& f, QueryCache& cache) -> Form;
+
+/// All names of regions and what they stand for, each after those that it uses; over runtime symbols.
+auto region_names(const Nest& nest, QueryCache& cache) -> std::vector<std::pair<SymbolRef, Form>>;
+/// Values of the runtime symbols and of the names made of them.
+auto with_names(const Nest& nest, FormEnv runtime, QueryCache& cache) -> FormEnv;
 
 struct RealisationEntry : RefCounted {
   RealisationFacts facts;

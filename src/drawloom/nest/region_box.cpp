@@ -11,19 +11,20 @@ namespace drawloom {
 // ---- places
 
 auto place_of(const Nest& nest, RealisationId what) -> const RealisationPlace& {
-  const auto* place = index_of(nest.tree).place(what);
-  DRAWLOOM_CHECK(place, "no stage of realisation {} of {}", what.copy, nest.func(what).name());
-  return *place;
+  const auto& index = index_of(nest.tree);
+  const int place = index.place_number(what);
+  DRAWLOOM_CHECK(place >= 0, "no stage of realisation {} of {}", what.copy, nest.func(what).name());
+  return index.places[static_cast<size_t>(place)];
 }
 
 auto realisations(const Nest& nest) -> const std::vector<RealisationId>& { return index_of(nest.tree).realisations; }
 
 auto loops_to(const Nest& nest, const Site& site) -> std::vector<const LoopNode*> {
   if (!site) return {};
-  const auto located = find_loop(nest.tree, site);
-  DRAWLOOM_CHECK(located.has_value(), "site {} is not in the tree", site->name);
-  auto loops = loops_around(nest.tree, located->path);
-  loops.push_back(located->node->as<LoopNode>());
+  const auto* at = find_loop(nest.tree, site);
+  DRAWLOOM_CHECK(at, "site {} is not in the tree", site->name);
+  auto loops = loops_around(nest.tree, *at);
+  loops.push_back(at->node->as<LoopNode>());
   return loops;
 }
 
@@ -58,10 +59,7 @@ auto stage_dim_range(const Nest& nest, const StageLeaf& leaf, size_t dim, QueryC
         return {lo, lo + extent - 1, lo + extent - 1, extent};
       }
   }
-  const auto& args = f.def->args;
-  const auto i = static_cast<size_t>(std::find(args.begin(), args.end(), var) - args.begin());
-  DRAWLOOM_CHECK(i < args.size(), "{} is no dimension of {}", var->name, f.name());
-  return realisation_facts(nest, leaf.what, cache).computed.dims[i];
+  return realisation_facts(nest, leaf.what, cache).computed.dims[static_cast<size_t>(leaf.dims[dim].arg)];
 }
 
 // ---- warm-ups
@@ -80,7 +78,7 @@ auto begins(const StageLeaf& leaf, const TreeNode& node) -> bool {
 auto warm_iterations(const Nest& nest, const Located& leaf, const SymbolRef& loop, QueryCache& cache) -> int64_t {
   if (!may_warm_up(nest, loop)) return 0;
   const TreeNode* n = nest.tree.get();
-  for (const int i : leaf.path) {
+  for (const int i : path_of(nest.tree, leaf)) {
     const auto* around = n->as<LoopNode>();
     const bool in_list = around && around->id == loop;
     n = n->children[static_cast<size_t>(i)].get();
@@ -149,10 +147,10 @@ auto over_loops(const Nest& nest, const FormRange& range, const std::vector<cons
 // ---- boxes of consumers
 
 auto has_clip(const StageLeaf& leaf, size_t dim) -> bool {
-  const auto moves = [&](const SymbolRef& loop) { return uses_symbol(leaf.dims[dim].rel, loop.get()); };
   return std::any_of(leaf.clips.begin(), leaf.clips.end(), [&](const Clip& c) {
-    const auto loops = symbols_of(c.index);
-    return c.dim == static_cast<int>(dim) || std::any_of(loops.begin(), loops.end(), moves);
+    return c.dim == static_cast<int>(dim) || std::any_of(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& l) {
+      return uses_symbol(c.index, l.id.get()) && uses_symbol(leaf.dims[dim].rel, l.id.get());
+    });
   });
 }
 
@@ -172,10 +170,7 @@ auto below(const std::vector<const LoopNode*>& all, size_t outer) -> std::vector
   return {all.begin() + static_cast<std::ptrdiff_t>(std::min(outer, all.size())), all.end()};
 }
 
-auto region_of_dim(const Region& region, const GraphFunc& f, const SymbolRef& var) -> const RegionDim& {
-  const auto& args = f.def->args;
-  return region.dims[static_cast<size_t>(std::find(args.begin(), args.end(), var) - args.begin())];
-}
+auto region_of_dim(const Region& region, const StageDim& dim) -> const RegionDim& { return region.dims[static_cast<size_t>(dim.arg)]; }
 
 class BoxQuery {
  public:
@@ -184,10 +179,9 @@ class BoxQuery {
 
   auto box(const Located& leaf_at) -> StageBox {
     const auto& leaf = *leaf_at.node->as<StageLeaf>();
-    const auto around = loops_around(nest_.tree, leaf_at.path);
+    const auto around = loops_around(nest_.tree, leaf_at);
     const size_t first_own = around.size() - leaf.loops.size();
     const bool all_own_inside = first_own >= outer_;
-    const auto& f = nest_.func(leaf.what);
     const auto& facts = realisation_facts(nest_, leaf.what, cache_);
     const bool store_inside = all_own_inside && loops_to(nest_, facts.store_site).size() >= outer_;
 
@@ -199,12 +193,11 @@ class BoxQuery {
       out.when = out.when && runs(*l, moving);
     for (size_t d = 0; d < leaf.dims.size(); ++d) {
       const auto& dim = leaf.dims[d];
-      RegionDim r = dim.var->kind == SymbolKind::RVar ? stage_dim_range(nest_, leaf, d, cache_)
-                                                      : region_of_dim(store_inside ? facts.stored : facts.computed, f, dim.var);
+      RegionDim r = dim.arg < 0 ? stage_dim_range(nest_, leaf, d, cache_) : region_of_dim(store_inside ? facts.stored : facts.computed, dim);
       if (!all_own_inside)
         fix_outer_loops(leaf, d, moving, r);
       else if (!range_over(moving, warm, r))
-        r = region_of_dim(need_at(nest_, leaf.what, site_, cache_), f, dim.var);
+        r = region_of_dim(need_at(nest_, leaf.what, site_, cache_), dim);
       out.when = out.when && Cond::nonnegative(r.hi - r.lo);
       out.dims.emplace_back(dim.var.get(), r);
     }
@@ -256,7 +249,7 @@ class BoxQuery {
     const Form first = r.lo;
     if (!range_over(moving, {}, r)) {
       const auto& facts = realisation_facts(nest_, leaf.what, cache_);
-      r = region_of_dim(facts.stored, nest_.func(leaf.what), leaf.dims[d].var);
+      r = region_of_dim(facts.stored, leaf.dims[d]);
       return;
     }
     if (!any_fixed) return;

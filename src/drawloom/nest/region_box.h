@@ -67,6 +67,9 @@ auto stage_dim_range(const Nest& nest, const StageLeaf& leaf, size_t dim, QueryC
 /// Finds the slides of `facts` (store and compute site, need, stored are set) and sets computed and window.
 void find_slides(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache);
 
+/// Gives long ends of the region names, so that regions of producers do not grow from stage to stage (region_names.cpp).
+void name_ends(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts);
+
 /// A Func with an ordered dimension: computed and stored regions from its cone.
 void order_region(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts);
 

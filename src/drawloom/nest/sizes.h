@@ -52,11 +52,16 @@ class NestSizes {
 
  private:
   friend class SizePass;
+  struct Loop {
+    int64_t extent = 1;
+    int64_t value = 0;  ///< where it stands
+    int64_t runs = 1;   ///< how often its body runs
+  };
   std::vector<SizedRealisation> realisations_;
   std::vector<SizedStage> stages_;
   std::vector<SizedDim> dims_;
   TreeRef tree_;
-  std::vector<int64_t> at_;  ///< by the loops of the tree's index
+  std::vector<Loop> loops_;  ///< by the nodes of the tree's index
 };
 
 }  // namespace drawloom

@@ -78,7 +78,7 @@ auto specialised_together() -> Nest {
     leaf.loops.front().id = shared;
     for (auto& d : leaf.dims)
       if (uses_symbol(d.rel, old.get())) d.rel = Form(shared);
-    const auto g_moved = replace_at(g_loop, g_leaf_at.path, tree_node(leaf));
+    const auto g_moved = replace_at(g_loop, path_of(g_loop, g_leaf_at), tree_node(leaf));
     auto list = child_list(f_loop.get());
     list.push_back(g_moved->children[0]);
     return {tree_node(*f_loop->as<LoopNode>(), list)};
@@ -90,7 +90,7 @@ auto specialised_together() -> Nest {
     for (const auto& at : stage_leaves(root)) {
       StageLeaf leaf = *at.node->as<StageLeaf>();
       leaf.what.copy = copy;
-      out = replace_at(out, at.path, tree_node(leaf));
+      out = replace_at(out, path_of(root, at), tree_node(leaf));
     }
     return out;
   };
@@ -118,7 +118,7 @@ auto edit_loop(Nest nest, const StageName& stage, std::string_view loop, GroupLe
   const auto at = *find_loop(nest.tree, id);
   LoopNode node = *at.node->as<LoopNode>();
   node.level = level;
-  nest.tree = replace_at(nest.tree, at.path, tree_node(node, at.node->children));
+  nest.tree = replace_at(nest.tree, path_of(nest.tree, at), tree_node(node, at.node->children));
   return nest;
 }
 
@@ -139,7 +139,7 @@ auto with_ring(Nest nest, const std::vector<std::string>& funcs, const SymbolRef
     const auto store = *place_of(nest, c.what.back()).store;
     StoreNode node = *store.node->as<StoreNode>();
     node.folds.push_back({2, slots, {}});
-    after = store.path;
+    after = path_of(nest.tree, store);
   }
   nest.tree = insert_before(nest.tree, after, tree_node(c));
   return nest;
