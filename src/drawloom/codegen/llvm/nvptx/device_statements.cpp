@@ -89,7 +89,7 @@ void KernelEmitter::emit_arrive(const Arrive& n) {
   Value *at = barrier(n.barrier, n.index), *count = number(n.count);
   if (n.rank) {
     return ptx("{ .reg .b32 there; mapa.shared::cluster.u32 there, $0, $1; "
-               "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there], $2; }",
+               "mbarrier.arrive.shared::cluster.b64 _, [there], $2; }",
                "r,r,r", {at, number(n.rank), count});
   }
   if (n.bytes) {
