@@ -92,6 +92,7 @@ auto wrong_softmax_row(const SimCall& call) -> std::string {
 }
 
 constexpr Reference kReferences[] = {{"ring", fill_units, wrong_ring},
+                                     {"ring_cluster", fill_units, wrong_ring},
                                      {"transpose", keep_hashes, wrong_transpose},
                                      {"transpose_tma", keep_hashes, wrong_transpose},
                                      {"softmax_row", keep_hashes, wrong_softmax_row}};
