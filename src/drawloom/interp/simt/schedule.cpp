@@ -11,16 +11,16 @@ namespace {
 constexpr int64_t kSharedBytes = 233472, kReservedPerBlock = 1024, kRegisters = 65536, kThreads = 2048, kBlocks = 32;
 
 /// What the blocks of one multiprocessor take.
-struct Load {
+struct Taken {
   int64_t shared = 0, registers = 0, threads = 0, blocks = 0;
 };
-void add_block(Load& l, const Code& code) {
+void add_block(Taken& l, const Code& code) {
   l.shared += code.launch->shared_bytes + kReservedPerBlock;
   l.registers += static_cast<int64_t>(entry_registers(*code.launch, code.threads)) * code.threads;
   l.threads += code.threads;
   l.blocks += 1;
 }
-auto fits(Load l, const Code& code) -> bool {
+auto fits(Taken l, const Code& code) -> bool {
   add_block(l, code);
   return l.shared <= kSharedBytes && l.registers <= kRegisters && l.threads <= kThreads && l.blocks <= kBlocks;
 }
@@ -42,6 +42,9 @@ void Device::run() {
     return protocol({}, str("a block of {} threads with {} registers each and {} bytes of shared memory does not fit a multiprocessor",
                             code_.threads, entry_registers(l, code_.threads), l.shared_bytes));
   }
+  Taken several;
+  for (int n = 1; n < l.min_blocks; ++n) add_block(several, code_);
+  if (!fits(several, code_)) return protocol({}, str("a multiprocessor does not hold the {} blocks that the launch asks for", l.min_blocks));
   if (grid_[0] % l.cluster_x != 0 || grid_[1] % l.cluster_y != 0 || grid_[2] % l.cluster_z != 0) {
     return protocol({}, "the grid is no multiple of the cluster");
   }
@@ -65,7 +68,7 @@ void Device::place_clusters() {
 }
 
 auto Device::place_cluster(int64_t number) -> bool {
-  std::vector<Load> loads(static_cast<size_t>(multiprocessors_));
+  std::vector<Taken> loads(static_cast<size_t>(multiprocessors_));
   for (const auto& c : running_) {
     for (const auto& b : c->blocks) {
       if (!c->finished) add_block(loads[static_cast<size_t>(b->multiprocessor)], code_);
@@ -78,7 +81,7 @@ auto Device::place_cluster(int64_t number) -> bool {
   auto cluster = std::make_unique<Cluster>();
   for (int rank = 0; rank < size[0] * size[1] * size[2]; ++rank) {
     const auto least = std::min_element(loads.begin(), loads.end(),
-                                        [](const Load& a, const Load& b) { return a.blocks < b.blocks; });
+                                        [](const Taken& a, const Taken& b) { return a.blocks < b.blocks; });
     if (!fits(*least, code_)) return false;
     add_block(*least, code_);
     auto b = std::make_unique<ThreadBlock>();
