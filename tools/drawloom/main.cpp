@@ -23,7 +23,8 @@ constexpr const char* kUsage = R"(usage: drawloom COMMAND CASE.dl [options]
   lower    print the program; --after PASS: as that pass leaves it
   print    print the case in its canonical form
   simulate KERNEL.ir A=64x32 n=5 ..   run device code of the text form on the simulator: extents of buffers, scalars; with
-           seed=N, order=in_order|random|producer_first|consumer_first|latest, moment=earliest|latest|random
+           seed=N, order=in_order|random|producer_first|consumer_first|latest, moment=earliest|latest|random,
+           save=FOLDER (the elements of all buffers, as they lie in memory)
 
   --target T     compile for T instead of this processor
   --seed N       order of parallel iterations on the machine (0: in order)
