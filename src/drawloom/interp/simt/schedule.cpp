@@ -226,24 +226,42 @@ void Device::exit_block(ThreadBlock& b) {
   for (auto& x : c.blocks) x->shared = {}, x->shadow = nullptr;
 }
 
+/// Who waits for what: warps of one role that wait for the same thing are one line, mbarriers come first.
 void Device::report_deadlock() {
-  std::vector<std::string> lines;
-  Loc loc;
-  for (size_t i = 0; i < warps_.size() && lines.size() < 12; ++i) {
-    const Warp& w = *warps_[i];
-    const auto& s = site(code_.instructions[static_cast<size_t>(w.pc)].site);
-    if (lines.empty()) loc = s.loc;
-    const auto text = str("{} (line {})", waiting_text(w), s.loc.line());
-    // Warps that wait for the same thing are one line.
-    if (lines.empty() || lines.back() != text) lines.push_back(text);
+  struct Group {
+    bool mbarrier = false;
+    Loc loc;
+    std::vector<std::string> numbers;
+    std::string where, what;
+  };
+  std::vector<Group> groups;
+  for (const Warp* w : warps_) {
+    const auto& i = code_.instructions[static_cast<size_t>(w->pc)];
+    Group g{.mbarrier = i.op == Op::Wait, .loc = site(i.site).loc, .numbers = {to_text(w->number)}, .where = {}, .what = waiting_text(*w)};
+    const auto role = w->role == kNone ? std::string() : str(" (\"{}\")", code_.roles[static_cast<size_t>(w->role)].name);
+    g.where = str("{} of block {}", role, block_text(*w->block));
+    const auto same = [&](const Group& o) { return o.where == g.where && o.what == g.what && o.loc.line() == g.loc.line(); };
+    const auto known = std::find_if(groups.begin(), groups.end(), same);
+    if (known == groups.end()) {
+      groups.push_back(std::move(g));
+    } else {
+      known->numbers.push_back(g.numbers[0]);
+    }
   }
-  if (next_cluster_ < clusters_ && warps_.empty()) lines.push_back("no block can be placed");
-  world_.report_error(Diag(DiagKind::device_deadlock, loc, join(lines, "; ")), true);
+  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.mbarrier > b.mbarrier; });
+  std::vector<std::string> lines;
+  for (const auto& g : groups) {
+    const bool one = g.numbers.size() == 1;
+    lines.push_back(str("{} {}{} {} {} (line {})", one ? "warp" : "warps", join(g.numbers, ", "), g.where, one ? "waits" : "wait", g.what, g.loc.line()));
+    if (lines.size() == 12) break;
+  }
+  if (groups.empty()) lines.push_back("no block can be placed");
+  world_.report_error(Diag(DiagKind::device_deadlock, groups.empty() ? site(0).loc : groups[0].loc, join(lines, "; ")), true);
 }
 
+/// What a warp waits for.
 auto Device::waiting_text(const Warp& w) -> std::string {
   const auto& i = code_.instructions[static_cast<size_t>(w.pc)];
-  const auto who = warp_text(w);
   if (i.op == Op::Wait) {
     std::string what;
     each_lane(w.mask, [&](int lane) {
@@ -252,8 +270,8 @@ auto Device::waiting_text(const Warp& w) -> std::string {
       const auto m = w.block->mbarriers.find(at);
       if (m == w.block->mbarriers.end()) return;
       const auto& b = m->second;
-      what = str("{} waits for the phase of parity {} of {}: phase {} lacks {} of {} arrivals and {} bytes", who,
-                 integer(w, i.from[0], lane), barrier_text(*w.block, b), b.phase, b.pending, b.count, b.bytes);
+      what = str("for the phase of parity {} of {}: phase {} lacks {} of {} arrivals and {} bytes", integer(w, i.from[0], lane),
+                 barrier_text(*w.block, b), b.phase, b.pending, b.count, b.bytes);
     });
     return what;
   }
@@ -261,15 +279,14 @@ auto Device::waiting_text(const Warp& w) -> std::string {
     const auto& n = w.block->barriers[i.from[0].defined() ? integer(w, i.from[0], 0) : 0];
     const auto how = static_cast<SyncKind>(i.sub);
     if (how == SyncKind::Cluster || how == SyncKind::ClusterWait) {
-      return str("{} waits for its cluster: {} of {} warps came", who, w.block->cluster->arrived, w.block->cluster->live_warps());
+      return str("for its cluster: {} of {} warps came", w.block->cluster->arrived, w.block->cluster->live_warps());
     }
-    return str("{} waits at {}: {} of {} threads came", who, site(i.site).words, n.arrived, n.threads);
+    return str("at {}: {} of {} threads came", site(i.site).words, n.arrived, n.threads);
   }
   if (i.op == Op::SetRegisters) {
-    return str("{} waits for registers: {} more for each of 32 threads, {} are free in the block", who, i.number - w.register_count,
-               w.block->free_registers);
+    return str("for registers: {} more for each of 32 threads, {} are free in the block", i.number - w.register_count, w.block->free_registers);
   }
-  return str("{} waits at {}", who, site(i.site).words);
+  return str("at {}", site(i.site).words);
 }
 
 }  // namespace drawloom::simt
