@@ -25,7 +25,8 @@ constexpr const char* kUsage = R"(usage: drawloom COMMAND CASE.dl [options]
   lower    print the program; --after PASS: as that pass leaves it
   print    print the case in its canonical form
   simulate KERNEL.ir A=64x32 n=5 ..   run device code of the text form on the simulator: extents of buffers, scalars; with
-           seed=N, order=in_order|random|producer_first|consumer_first|latest, moment=earliest|latest|random
+           seed=N, order=in_order|random|producer_first|consumer_first|latest, moment=earliest|latest|random,
+           save=FOLDER (the elements of all buffers, as they lie in memory)
 
   compile  a program in IR text, kernels included, to an object and a C header
 

@@ -11,14 +11,35 @@
 namespace drawloom {
 namespace {
 
-auto run_text(const std::string& text, const std::vector<std::string>& words) -> Result<SimReport> {
+/// Writes the elements of an array, as they lie in memory.
+auto save(const Array& a, const std::string& path) -> bool {
+  std::FILE* f = std::fopen(path.c_str(), "wb");
+  if (!f) return false;
+  const bool written = std::fwrite(a.data.data(), 1, a.data.size(), f) == a.data.size();
+  return std::fclose(f) == 0 && written;
+}
+
+auto run_text(const std::string& text, std::vector<std::string> words) -> Result<SimReport> {
   DRAWLOOM_TRY(const auto programs, parse_programs(text, words[0]));
   for (const auto& p : programs) {
     for (auto& d : verify(p, 0)) return d;
   }
-  DRAWLOOM_TRY(auto call, sim_call(programs.at(0), {words.begin() + 1, words.end()}));
+  words.erase(words.begin());
+  std::string folder;
+  std::erase_if(words, [&](const std::string& w) {
+    if (w.starts_with("save=")) folder = w.substr(5);
+    return w.starts_with("save=");
+  });
+  DRAWLOOM_TRY(auto call, sim_call(programs.at(0), words));
   call.options.count_bank_conflicts = true;
-  return simulate(programs[0], call.arguments, call.options);
+  DRAWLOOM_TRY(auto report, simulate(programs[0], call.arguments, call.options));
+  if (folder.empty()) return report;
+  auto array = call.arrays.begin();
+  for (const auto& argument : programs[0].arguments) {
+    const auto* b = std::get_if<BufferArgument>(&argument);
+    if (b && !save(*array++, folder + "/" + b->buffer->name + ".bin")) return Diag(DiagKind::file_unwritable, {}, folder, "cannot be written");
+  }
+  return report;
 }
 
 }  // namespace

@@ -65,6 +65,7 @@ auto changes(const Sync& n) -> std::vector<Change> {
   if (n.threads == 0) return {};
   std::vector<Change> out{{"threads+32", made<Sync>(n.how, n.id, n.threads + 32, n.loc)}};
   if (n.threads > 32) out.push_back({"threads-32", made<Sync>(n.how, n.id, n.threads - 32, n.loc)});
+  out.push_back({"number+1", made<Sync>(n.how, off(n.id, 1), n.threads, n.loc)});
   return out;
 }
 auto changes(const Init& n) -> std::vector<Change> {

@@ -91,10 +91,39 @@ auto wrong_softmax_row(const SimCall& call) -> std::string {
   });
 }
 
+/// V(x, z) = U(x, z - 1) + U(x, z) + U(x, z + 1), zeros outside. The inputs are multiples of 1/16: exact.
+auto wrong_window(const SimCall& call) -> std::string {
+  const auto& u = call.arrays[0];
+  const auto& v = call.arrays[1];
+  return first_text(v, [&](const std::vector<int64_t>& p) -> std::string {
+    double should = 0;
+    for (int64_t z = p[1] - 1; z <= p[1] + 1; ++z) {
+      if (z >= 0 && z < u.dims[1].extent) should += u.at({p[0], z}).f;
+    }
+    const double is = v.at(p).f;
+    return is == should ? std::string() : difference("V", p, is, should);
+  });
+}
+
+/// Each element over the sum of its row, which is exact.
+auto wrong_normalised_rows(const SimCall& call) -> std::string {
+  const auto& in = call.arrays[0];
+  const auto& out = call.arrays[1];
+  return first_text(out, [&](const std::vector<int64_t>& p) -> std::string {
+    double sum = 0;
+    for (int64_t x = 0; x < in.dims[0].extent; ++x) sum += in.at({x, p[1]}).f;
+    const double is = out.at(p).f, should = static_cast<float>(in.at(p).f) / static_cast<float>(sum);
+    return is == should || std::isnan(should) ? std::string() : difference("Out", p, is, should);
+  });
+}
+
 constexpr Reference kReferences[] = {{"ring", fill_units, wrong_ring},
+                                     {"ring_cluster", fill_units, wrong_ring},
                                      {"transpose", keep_hashes, wrong_transpose},
                                      {"transpose_tma", keep_hashes, wrong_transpose},
-                                     {"softmax_row", keep_hashes, wrong_softmax_row}};
+                                     {"softmax_row", keep_hashes, wrong_softmax_row},
+                                     {"window", keep_hashes, wrong_window},
+                                     {"normalised_rows", keep_hashes, wrong_normalised_rows}};
 
 }  // namespace
 

@@ -61,6 +61,23 @@ inline auto stencil_chain(int stages, int64_t reach, bool square = false) -> Pip
   return make_pipeline("chain", funcs, {in});
 }
 
+/// `stages` Funcs s0 .. and out; each reads its predecessor at three places with other coordinates, so that no two of its boxes merge.
+inline auto scattered_chain(int stages) -> PipelineRef {
+  const auto in = make_buffer("in", uint_type(16), 2, MemoryKind::Argument);
+  std::vector<Ref<FunctionDef>> funcs;
+  const auto half = [](const Expr& e) { return binary(BinaryOp::Div, e, index_imm(2)); };
+  for (int i = 0; i <= stages; ++i) {
+    const auto name = i == stages ? std::string("out") : str("s{}", i);
+    const auto previous = funcs.empty() ? Ref<FunctionDef>() : funcs.back();
+    funcs.push_back(func2(name, uint_type(16), [&](const SymbolRef& x, const SymbolRef& y) {
+      const auto read = [&](const Expr& a, const Expr& b) { return previous ? access(previous, {a, b}) : load(in, {a, b}); };
+      const Expr sum = binary(BinaryOp::Add, var_ref(x), var_ref(y));
+      return add_all({read(half(sum), at(y, -1)), read(at(y, 0), binary(BinaryOp::Sub, index_imm(2), var_ref(x))), read(half(at(x, 1)), half(at(y, 0)))});
+    }));
+  }
+  return make_pipeline("scattered", funcs, {in});
+}
+
 inline auto blur() -> PipelineRef {
   const auto in = make_buffer("in", uint_type(16), 2, MemoryKind::Argument);
   const auto third = [](const Expr& a, const Expr& b, const Expr& c) {

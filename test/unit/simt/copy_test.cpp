@@ -202,4 +202,9 @@ TEST_CASE("atoms move vectors and shuffle lanes", "[simt]") {
   }
   breaks({.body = "allocate %v: f32[4] register\nissue \"load.global.v4.f32\" (&%v[0], &%in[4 * %t + 1])"}, DiagKind::device_protocol, "aligned to 16 bytes", 2);
   breaks({.body = "allocate %v: f32[4] register\nissue \"store.global.v4.f32\" (&%out[4 * %t], &%v[0])"}, DiagKind::device_uninitialised, "`v`", 2);
+  const auto stream = [](const std::string& name) {
+    return "allocate %v: f32[4] register\nstore %out[%t] = 1:f32\nsync warp\nissue \"" + name + "\" (&%v[0], &%out[%t / 4 * 4])\nstore %out[64 + %t] = %v[3]";
+  };
+  keeps({.body = stream("load.global.v4.f32")});
+  breaks({.body = stream("load.stream.v4.f32")}, DiagKind::device_protocol, "as if it never changed", 4);
 }

@@ -90,6 +90,13 @@ auto Device::same_in_group(Warp& w, const Instruction& i, const std::string& ent
   return false;
 }
 
+/// Loads past the first cache do not see what their own launch wrote.
+void Device::check_stream(const Who& who, uint64_t at, uint64_t bytes) {
+  Region* r = world_.region_at(at);
+  if (!r || !r->writable || at + bytes > r->base + r->bytes() || !r->shadow.written_since(at - r->base, bytes, first_cluster_)) return;
+  protocol(who, str("reads {}, which this launch writes, as if it never changed", global_text(at)));
+}
+
 void Device::vector_load(Warp& w, const Instruction& i, const IssueCode& c) {
   const auto& d = operand(c, "d");
   const auto& p = operand(c, "p");
@@ -105,6 +112,7 @@ void Device::vector_load(Warp& w, const Instruction& i, const IssueCode& c) {
     std::byte raw[16] = {};
     bool good;
     if (global) {
+      if (!c.atom->needs.empty()) check_stream(who, at, bytes);
       good = read_global(at, bytes, accessor(w, lane, true), who, raw);
     } else {
       good = read_shared(*w.block, at, bytes, accessor(w, lane, false), who, raw);

@@ -121,6 +121,7 @@ class Device {
 
   // atoms*.cpp
   auto issue(Warp& w, const Instruction& i) -> Next;
+  void check_stream(const Who& who, uint64_t at, uint64_t bytes);
   void vector_load(Warp& w, const Instruction& i, const IssueCode& c);
   void vector_store(Warp& w, const Instruction& i, const IssueCode& c);
   void shuffle(Warp& w, const Instruction& i, const IssueCode& c);

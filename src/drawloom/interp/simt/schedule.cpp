@@ -11,16 +11,16 @@ namespace {
 constexpr int64_t kSharedBytes = 233472, kReservedPerBlock = 1024, kRegisters = 65536, kThreads = 2048, kBlocks = 32;
 
 /// What the blocks of one multiprocessor take.
-struct Load {
+struct Taken {
   int64_t shared = 0, registers = 0, threads = 0, blocks = 0;
 };
-void add_block(Load& l, const Code& code) {
+void add_block(Taken& l, const Code& code) {
   l.shared += code.launch->shared_bytes + kReservedPerBlock;
   l.registers += static_cast<int64_t>(entry_registers(*code.launch, code.threads)) * code.threads;
   l.threads += code.threads;
   l.blocks += 1;
 }
-auto fits(Load l, const Code& code) -> bool {
+auto fits(Taken l, const Code& code) -> bool {
   add_block(l, code);
   return l.shared <= kSharedBytes && l.registers <= kRegisters && l.threads <= kThreads && l.blocks <= kBlocks;
 }
@@ -42,6 +42,9 @@ void Device::run() {
     return protocol({}, str("a block of {} threads with {} registers each and {} bytes of shared memory does not fit a multiprocessor",
                             code_.threads, entry_registers(l, code_.threads), l.shared_bytes));
   }
+  Taken several;
+  for (int n = 1; n < l.min_blocks; ++n) add_block(several, code_);
+  if (!fits(several, code_)) return protocol({}, str("a multiprocessor does not hold the {} blocks that the launch asks for", l.min_blocks));
   if (grid_[0] % l.cluster_x != 0 || grid_[1] % l.cluster_y != 0 || grid_[2] % l.cluster_z != 0) {
     return protocol({}, "the grid is no multiple of the cluster");
   }
@@ -65,7 +68,7 @@ void Device::place_clusters() {
 }
 
 auto Device::place_cluster(int64_t number) -> bool {
-  std::vector<Load> loads(static_cast<size_t>(multiprocessors_));
+  std::vector<Taken> loads(static_cast<size_t>(multiprocessors_));
   for (const auto& c : running_) {
     for (const auto& b : c->blocks) {
       if (!c->finished) add_block(loads[static_cast<size_t>(b->multiprocessor)], code_);
@@ -78,7 +81,7 @@ auto Device::place_cluster(int64_t number) -> bool {
   auto cluster = std::make_unique<Cluster>();
   for (int rank = 0; rank < size[0] * size[1] * size[2]; ++rank) {
     const auto least = std::min_element(loads.begin(), loads.end(),
-                                        [](const Load& a, const Load& b) { return a.blocks < b.blocks; });
+                                        [](const Taken& a, const Taken& b) { return a.blocks < b.blocks; });
     if (!fits(*least, code_)) return false;
     add_block(*least, code_);
     auto b = std::make_unique<ThreadBlock>();
@@ -223,24 +226,42 @@ void Device::exit_block(ThreadBlock& b) {
   for (auto& x : c.blocks) x->shared = {}, x->shadow = nullptr;
 }
 
+/// Who waits for what: warps of one role that wait for the same thing are one line, mbarriers come first.
 void Device::report_deadlock() {
-  std::vector<std::string> lines;
-  Loc loc;
-  for (size_t i = 0; i < warps_.size() && lines.size() < 12; ++i) {
-    const Warp& w = *warps_[i];
-    const auto& s = site(code_.instructions[static_cast<size_t>(w.pc)].site);
-    if (lines.empty()) loc = s.loc;
-    const auto text = str("{} (line {})", waiting_text(w), s.loc.line());
-    // Warps that wait for the same thing are one line.
-    if (lines.empty() || lines.back() != text) lines.push_back(text);
+  struct Group {
+    bool mbarrier = false;
+    Loc loc;
+    std::vector<std::string> numbers;
+    std::string where, what;
+  };
+  std::vector<Group> groups;
+  for (const Warp* w : warps_) {
+    const auto& i = code_.instructions[static_cast<size_t>(w->pc)];
+    Group g{.mbarrier = i.op == Op::Wait, .loc = site(i.site).loc, .numbers = {to_text(w->number)}, .where = {}, .what = waiting_text(*w)};
+    const auto role = w->role == kNone ? std::string() : str(" (\"{}\")", code_.roles[static_cast<size_t>(w->role)].name);
+    g.where = str("{} of block {}", role, block_text(*w->block));
+    const auto same = [&](const Group& o) { return o.where == g.where && o.what == g.what && o.loc.line() == g.loc.line(); };
+    const auto known = std::find_if(groups.begin(), groups.end(), same);
+    if (known == groups.end()) {
+      groups.push_back(std::move(g));
+    } else {
+      known->numbers.push_back(g.numbers[0]);
+    }
   }
-  if (next_cluster_ < clusters_ && warps_.empty()) lines.push_back("no block can be placed");
-  world_.report_error(Diag(DiagKind::device_deadlock, loc, join(lines, "; ")), true);
+  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.mbarrier > b.mbarrier; });
+  std::vector<std::string> lines;
+  for (const auto& g : groups) {
+    const bool one = g.numbers.size() == 1;
+    lines.push_back(str("{} {}{} {} {} (line {})", one ? "warp" : "warps", join(g.numbers, ", "), g.where, one ? "waits" : "wait", g.what, g.loc.line()));
+    if (lines.size() == 12) break;
+  }
+  if (groups.empty()) lines.push_back("no block can be placed");
+  world_.report_error(Diag(DiagKind::device_deadlock, groups.empty() ? site(0).loc : groups[0].loc, join(lines, "; ")), true);
 }
 
+/// What a warp waits for.
 auto Device::waiting_text(const Warp& w) -> std::string {
   const auto& i = code_.instructions[static_cast<size_t>(w.pc)];
-  const auto who = warp_text(w);
   if (i.op == Op::Wait) {
     std::string what;
     each_lane(w.mask, [&](int lane) {
@@ -249,8 +270,8 @@ auto Device::waiting_text(const Warp& w) -> std::string {
       const auto m = w.block->mbarriers.find(at);
       if (m == w.block->mbarriers.end()) return;
       const auto& b = m->second;
-      what = str("{} waits for the phase of parity {} of {}: phase {} lacks {} of {} arrivals and {} bytes", who,
-                 integer(w, i.from[0], lane), barrier_text(*w.block, b), b.phase, b.pending, b.count, b.bytes);
+      what = str("for the phase of parity {} of {}: phase {} lacks {} of {} arrivals and {} bytes", integer(w, i.from[0], lane),
+                 barrier_text(*w.block, b), b.phase, b.pending, b.count, b.bytes);
     });
     return what;
   }
@@ -258,15 +279,14 @@ auto Device::waiting_text(const Warp& w) -> std::string {
     const auto& n = w.block->barriers[i.from[0].defined() ? integer(w, i.from[0], 0) : 0];
     const auto how = static_cast<SyncKind>(i.sub);
     if (how == SyncKind::Cluster || how == SyncKind::ClusterWait) {
-      return str("{} waits for its cluster: {} of {} warps came", who, w.block->cluster->arrived, w.block->cluster->live_warps());
+      return str("for its cluster: {} of {} warps came", w.block->cluster->arrived, w.block->cluster->live_warps());
     }
-    return str("{} waits at {}: {} of {} threads came", who, site(i.site).words, n.arrived, n.threads);
+    return str("at {}: {} of {} threads came", site(i.site).words, n.arrived, n.threads);
   }
   if (i.op == Op::SetRegisters) {
-    return str("{} waits for registers: {} more for each of 32 threads, {} are free in the block", who, i.number - w.register_count,
-               w.block->free_registers);
+    return str("for registers: {} more for each of 32 threads, {} are free in the block", i.number - w.register_count, w.block->free_registers);
   }
-  return str("{} waits at {}", who, site(i.site).words);
+  return str("at {}", site(i.site).words);
 }
 
 }  // namespace drawloom::simt

@@ -60,6 +60,8 @@ class Shadow {
   /// As a read that leaves no record: the use of an mbarrier.
   auto look(uint64_t at, uint64_t bytes, const Accessor& by, Conflict& out) -> bool;
   auto filled(uint64_t at, uint64_t bytes) const -> bool;
+  /// Whether some of the bytes was written by this cluster or a later one.
+  auto written_since(uint64_t at, uint64_t bytes, uint32_t cluster) -> bool;
   /// Marks written bytes as meaning nothing: a garbage value was stored.
   void spoil(uint64_t at, uint64_t bytes);
 
