@@ -35,12 +35,16 @@ class LaunchVerifier {
  private:
   void visit(const Stmt& s) {
     if (!s) return;
+    const Role* outer = role_;
+    const int outer_group = group_;
     dispatch(*s.get(), [&](const auto& n) {
       if constexpr (std::is_base_of_v<StmtNode, std::decay_t<decltype(n)>>) {
         check(n);
         each_child(n, [&](const auto& child) { visit_child(child); });
       }
     });
+    role_ = outer;
+    group_ = outer_group;
   }
   void visit_child(const Stmt& s) { visit(s); }
   void visit_child(const Expr&) {}
