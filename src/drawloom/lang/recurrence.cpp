@@ -144,6 +144,15 @@ auto order_of_pure(const FunctionDef& f, const Definition& def) -> Result<Order>
           "read it at v - 1 for one dimension v, under select(v == 0, .., ..); or make it an update over an RDom");
 }
 
+auto starts_at_one_step(const FunctionDef& f) -> bool {
+  for (const auto& value : f.pure.values) {
+    if (self_reads(f, {value}).empty()) continue;
+    const auto guard = guard_of(value, f.args[static_cast<size_t>(f.ordered_dim)].get());
+    if (!guard || guard->equals) return true;
+  }
+  return false;
+}
+
 auto order_of_update(const FunctionDef& f, const Definition& def) -> Order {
   const auto reads = self_reads(f, def.values);
   for (size_t d = 0; d < def.lhs.size(); ++d) {

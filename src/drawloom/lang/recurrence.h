@@ -22,6 +22,9 @@ auto order_of_pure(const FunctionDef& f, const Definition& def) -> Result<Order>
 /// smaller value of the RVar, and one is at a smaller value. `first` is the RVar's min.
 auto order_of_update(const FunctionDef& f, const Definition& def) -> Order;
 
+/// The guard of a recurrence is t == c: steps before c have no value. Where it is t <= c they are first steps too.
+auto starts_at_one_step(const FunctionDef& f) -> bool;
+
 /// c when `e` is `symbol + c`.
 auto offset_from(const Expr& e, const Symbol* symbol) -> std::optional<int64_t>;
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "drawloom/lang/recurrence.h"
 #include "drawloom/lower/emit_scope.h"
 #include "drawloom/nest/region_box.h"
 #include "drawloom/support/fault.h"
@@ -16,6 +17,7 @@ class CallChecks {
   auto emit() -> StmtList {
     for (const auto& b : nest_.graph->pipeline->inputs) input(b);
     outputs();
+    for (const auto& id : realisations(nest_)) steps(id);
     for (const auto& at : stage_leaves(nest_.tree)) demands(*at.node->as<StageLeaf>());
     return std::move(out_);
   }
@@ -67,15 +69,21 @@ class CallChecks {
     const RealisationId id{nest_.graph->find(f.name()), 0};
     if (const auto region = output_read_region(nest_, id, cache_)) holds(b, "output", *region);
     for (const auto& region : output_update_regions(nest_, id, cache_)) holds(b, "output", region);
-    if (!f.self_accesses[0].empty()) starts_in_time(f, b);
   }
 
-  /// A recurrence has no values before its first step.
-  void starts_in_time(const GraphFunc& f, const BufferDecl& b) {
+  /// A recurrence that starts at one step has no values before it.
+  void steps(RealisationId id) {
+    const auto& f = nest_.func(id);
+    if (f.self_accesses[0].empty() || !starts_at_one_step(*f.def)) return;
     const auto d = static_cast<size_t>(f.def->ordered_dim);
     const Form first = to_form(f.def->ordered_first);
-    require(to_expr(Cond::nonnegative(Form(b.min[d]) - first)), "out_of_bounds",
-            str("{}: output {} starts at {{}} in dimension {}, but its first step is {{}}", pipeline(), b.name, d), {var_ref(b.min[d]), to_expr(first)});
+    const Region need = need_at(nest_, id, {}, cache_);
+    const Cond in_time = Cond::nonnegative(need.dims[d].lo - first);
+    if (in_time.is_always()) return;
+    const Expr ok = to_expr(scope_.cond(in_time));
+    require(f.is_output ? ok : binary(BinaryOp::Or, unary(UnaryOp::Not, to_expr(scope_.when(need.when))), ok), "out_of_bounds",
+            str("{}: {}{} starts at {{}} in dimension {}, but its first step is {{}}", pipeline(), f.is_output ? "output " : "", f.name(), d),
+            {scope_.expr(need.dims[d].lo), to_expr(first)});
   }
 
   /// The buffer holds the region, where there is one.

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "drawloom/lang/recurrence.h"
 #include "drawloom/nest/cone.h"
 #include "drawloom/nest/region_box.h"
 
@@ -12,7 +13,8 @@
 //     step t         x in [0 - (T - t), n - 1 + (T - t)]
 //     window of t    2 (largest self distance + 1)
 //
-// The region of a step is therefore a Form over the stage's own t loop.
+// The region of a step is therefore a Form over the stage's own t loop. Steps begin with the first one of the definition, or earlier where
+// it says `t <= c` and somebody reads steps before c.
 
 namespace drawloom {
 namespace {
@@ -21,6 +23,11 @@ auto floor_ratio(int64_t a, int64_t b) -> int64_t { return a >= 0 ? a / b : -((-
 
 auto widened(const RegionDim& r, const Form& distance, int64_t lo, int64_t hi) -> RegionDim {
   return {r.lo + Form(lo) * distance, r.hi + Form(hi) * distance, r.free_hi + Form(hi) * distance, r.cover + Form(hi - lo) * distance};
+}
+
+auto first_computed(const GraphFunc& f, const RegionDim& need, const Facts& facts) -> Form {
+  const Form first = to_form(f.def->ordered_first);
+  return starts_at_one_step(*f.def) ? first : simplified(min(first, need.lo), facts);
 }
 
 }  // namespace
@@ -49,18 +56,18 @@ auto cone_of(const GraphFunc& f) -> std::optional<Cone> {
   return cone;
 }
 
-void order_region(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts) {
+void order_region(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache) {
   const auto& f = nest.func(what);
   const auto cone = cone_of(f);
   DRAWLOOM_CHECK(cone.has_value(), "{} has no cone along its ordered dimension", f.name());
   const auto t = static_cast<size_t>(f.def->ordered_dim);
   const auto& leaf = *place.leaves.front().node->as<StageLeaf>();
-  const Form first = to_form(f.def->ordered_first);
+  const Form first = first_computed(f, facts.need.dims[t], facts_at(nest, facts.compute_site, cache));
   const Form asked = facts.need.dims[t].cover;
 
-  const auto over = [&](Region& r, const Form& step) {
+  const auto over = [&](Region& r, const Form& from, const Form& step) {
     const RegionDim need_t = r.dims[t];
-    r.dims[t] = {first, need_t.hi, need_t.free_hi, need_t.free_hi - first + 1};
+    r.dims[t] = {from, need_t.hi, need_t.free_hi, need_t.free_hi - from + 1};
     for (size_t d = 0; d < r.dims.size(); ++d)
       if (d != t) r.dims[d] = widened(r.dims[d], need_t.hi - step, cone->lo[d], cone->hi[d]);
   };
@@ -74,8 +81,9 @@ void order_region(const Nest& nest, RealisationId what, const RealisationPlace& 
   slide.previous_hi = value - 1;
   slide.not_first = Cond::nonnegative(value - first - 1);
 
-  over(facts.computed, value);
-  over(facts.stored, first);
+  over(facts.computed, first, value);
+  const Form first_stored = first_computed(f, facts.stored.dims[t], facts_at(nest, facts.store_site, cache));
+  over(facts.stored, first_stored, first_stored);
   facts.slides = {slide};
   // A later step reads beside itself what an earlier one left there, as far as the cone reaches.
   for (size_t d = 0; d < facts.stored.dims.size(); ++d)

@@ -245,7 +245,7 @@ auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) 
   facts.stored = facts.store_site == facts.compute_site ? facts.need : need_at(nest, what, facts.store_site, cache);
   if (facts.store_site != facts.compute_site) keep_inside(facts.need, facts.stored, facts_past_warm_up(nest, facts.compute_site, cache));
   find_slides(nest, what, place, facts, cache);
-  if (!nest.func(what).self_accesses[0].empty()) order_region(nest, what, place, facts);
+  if (!nest.func(what).self_accesses[0].empty()) order_region(nest, what, place, facts, cache);
   name_ends(nest, what, place, facts);
   return cache.realisations.emplace(key, Ref<const RealisationEntry>(entry)).first->second->facts;
 }

@@ -71,6 +71,6 @@ void find_slides(const Nest& nest, RealisationId what, const RealisationPlace& p
 void name_ends(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts);
 
 /// A Func with an ordered dimension: computed and stored regions from its cone.
-void order_region(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts);
+void order_region(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache);
 
 }  // namespace drawloom

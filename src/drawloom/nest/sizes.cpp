@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "drawloom/lang/recurrence.h"
 #include "drawloom/nest/size_pass.h"
 
 // Consumers first, as in region.cpp, and by the same rules; what is different is that loops have values.
@@ -145,8 +146,9 @@ void SizePass::find_loops(Realisation& me) {
 /// The region of all steps from the first on: the cone at distance last - first.
 void SizePass::widen(const Realisation& me, const Cone& cone, size_t region) {
   const auto t = static_cast<size_t>(me.func->def->ordered_dim);
-  const int64_t first = value(to_form(me.func->def->ordered_first));
   const SizedDim& steps = dims(me.need)[t];
+  const int64_t start = value(to_form(me.func->def->ordered_first));
+  const int64_t first = starts_at_one_step(*me.func->def) ? start : std::min(start, steps.lo);
   const int64_t distance = steps.hi - first;
   for (size_t d = 0; d < me.rank; ++d) {
     auto& v = dims(region)[d];

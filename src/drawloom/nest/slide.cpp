@@ -104,6 +104,7 @@ class SlideFinder {
     assign_idle_loops(owner);
     for (size_t d = 0; d < facts_.need.dims.size(); ++d)
       if (std::count(owner.begin(), owner.end(), static_cast<int>(d)) != 0 && !slide_along(static_cast<int>(d), owner)) return;
+    for (auto& c : facts_.computed.when.any) c = whatever_iteration(c);
     for (const auto& s : found_) apply(s);
     facts_.slides = std::move(found_);
   }
@@ -205,6 +206,15 @@ class SlideFinder {
         if (!s.gradual && std::find(s.chain.begin(), s.chain.end(), loop) != s.chain.end()) return true;
     }
     return false;
+  }
+
+  /// Later iterations count on what this one computes, also where its reader has nothing to do in this one: it may start later.
+  auto whatever_iteration(const Cond& c) const -> Cond {
+    if (c.is_never()) return c;
+    Cond out;
+    for (const auto& f : c.terms())
+      if (std::none_of(chain_.begin(), chain_.end(), [&](const LoopNode* l) { return uses_symbol(f, l->id.get()); })) out = out && Cond::nonnegative(f);
+    return out;
   }
 
   void apply(const Slide& s) {

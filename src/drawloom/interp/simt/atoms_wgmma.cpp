@@ -98,59 +98,96 @@ void Device::wgmma(Warp& w, const Instruction& i, const IssueCode& c) {
          .stream = &w.wgmma});
 }
 
-void Device::run_wgmma(Warp& w, int s, const WgmmaJob& job) {
-  const auto& c = *job.code;
-  const Type t = c.atom->element;
-  const int n = c.atom->n;
-  const Accessor by = async_accessor(w.wgmma.component, *w.block, job.number, job.view, s, false);
-  const Who who{.warp = &w, .agent = "wgmma", .site = s};
-  const auto chunk = [&](uint32_t at, double* to, int step) {
-    if (world_.stopped) return;
-    std::byte raw[16] = {};
-    const bool inside = at + 16 <= w.block->shared.size();
-    if (!read_shared(*w.block, at, 16, by, who, raw) && inside) return uninitialised(who, shared_text(at));
-    uint16_t bits[8];
-    std::memcpy(bits, raw, 16);
-    for (int k = 0; k < 8; ++k) to[k * step] = half_value(t, bits[k]);
-  };
-  double a[16 * 16];
-  const auto first = static_cast<uint32_t>(w.number % 4 * 16);
+/// One wgmma of one warp while it runs.
+struct WgmmaRun {
+  Warp& warp;
+  const WgmmaJob& job;
+  Accessor by;
+  Type type;
+  int site = 0;
+};
+
+/// 8 elements that lie side by side at a byte of shared memory, to places `step` apart.
+void Device::read_chunk(const WgmmaRun& r, uint32_t at, double* to, int step) {
+  if (world_.stopped) return;
+  const Who who{.warp = &r.warp, .agent = "wgmma", .site = r.site};
+  ThreadBlock& b = *r.warp.block;
+  std::byte raw[16] = {};
+  const bool inside = at + 16 <= b.shared.size();
+  if (!read_shared(b, at, 16, r.by, who, raw) && inside) return uninitialised(who, shared_text(at));
+  uint16_t bits[8];
+  std::memcpy(bits, raw, 16);
+  for (int k = 0; k < 8; ++k) to[k * step] = half_value(r.type, bits[k]);
+}
+
+/// The 16 rows of the warp, row by row.
+void Device::gather_a(const WgmmaRun& r, double* a) {
+  const auto& c = *r.job.code;
+  const auto first = static_cast<uint32_t>(r.warp.number % 4 * 16);
+  const Descriptor d(r.job.a);
   if (c.atom->family == AtomFamily::WgmmaRegisters) {
     for (int k = 0; k < 4; ++k) {
       const auto& o = operand(c, "a");
-      const auto& e = w.registers[static_cast<size_t>(o.registers)][static_cast<size_t>(o.first + k)];
+      const auto& e = r.warp.registers[static_cast<size_t>(o.registers)][static_cast<size_t>(o.first + k)];
       for (int lane = 0; lane < 32; ++lane) {
         const auto bits = static_cast<uint32_t>(e.value.i[lane]);
         double* to = a + (lane / 4 + 8 * (k & 1)) * 16 + 2 * (lane % 4) + 8 * (k >> 1);
-        to[0] = half_value(t, bits), to[1] = half_value(t, bits >> 16);
+        to[0] = half_value(r.type, bits), to[1] = half_value(r.type, bits >> 16);
       }
     }
-  } else if (job.transposed_a) {
+  } else if (r.job.transposed_a) {
     for (uint32_t k = 0; k < 16; ++k) {
-      for (uint32_t part = 0; part < 2; ++part) chunk(Descriptor(job.a).chunk_along_rows(first / 8 + part, k), a + part * 8 * 16 + k, 16);
+      for (uint32_t part = 0; part < 2; ++part) {
+        read_chunk(r, d.chunk_along_rows(first / 8 + part, k), a + part * 8 * 16 + k, 16);
+      }
     }
   } else {
-    for (uint32_t r = 0; r < 16; ++r) {
-      for (uint32_t part = 0; part < 2; ++part) chunk(Descriptor(job.a).chunk_along_k(first + r, part), a + r * 16 + part * 8, 1);
+    for (uint32_t row = 0; row < 16; ++row) {
+      for (uint32_t part = 0; part < 2; ++part) {
+        read_chunk(r, d.chunk_along_k(first + row, part), a + row * 16 + part * 8, 1);
+      }
     }
   }
-  const auto columns = static_cast<uint32_t>(n);
-  std::vector<double> b(16 * columns), acc(16 * columns);
-  if (job.transposed_b) {
+}
+
+/// All columns, k by k.
+void Device::gather_b(const WgmmaRun& r, double* b) {
+  const auto columns = static_cast<uint32_t>(r.job.code->atom->n);
+  const Descriptor d(r.job.b);
+  if (r.job.transposed_b) {
     for (uint32_t k = 0; k < 16; ++k) {
-      for (uint32_t part = 0; part < columns / 8; ++part) chunk(Descriptor(job.b).chunk_along_rows(part, k), b.data() + k * columns + part * 8, 1);
+      for (uint32_t part = 0; part < columns / 8; ++part) {
+        read_chunk(r, d.chunk_along_rows(part, k), b + k * columns + part * 8, 1);
+      }
     }
-  } else {
-    for (uint32_t j = 0; j < columns; ++j) {
-      for (uint32_t part = 0; part < 2; ++part) chunk(Descriptor(job.b).chunk_along_k(j, part), b.data() + part * 8 * columns + j, n);
+    return;
+  }
+  for (uint32_t j = 0; j < columns; ++j) {
+    for (uint32_t part = 0; part < 2; ++part) {
+      read_chunk(r, d.chunk_along_k(j, part), b + part * 8 * columns + j, static_cast<int>(columns));
     }
   }
+}
+
+void Device::run_wgmma(Warp& w, int s, const WgmmaJob& job) {
+  const auto& c = *job.code;
+  const int n = c.atom->n;
+  const WgmmaRun r{.warp = w, .job = job,
+                   .by = async_accessor(w.wgmma.component, *w.block, job.number, job.view, s, false),
+                   .type = c.atom->element, .site = s};
+  double a[16 * 16];
+  std::vector<double> b(static_cast<size_t>(16 * n)), acc(b.size());
+  gather_a(r, a);
+  gather_b(r, b.data());
   const auto& d = operand(c, "d");
   auto* registers = w.registers[static_cast<size_t>(d.registers)].data() + d.first;
   // Register k of lane l: row l / 4, 8 more for the second of each pair of pairs; column 8 (k / 4) + 2 (l % 4) + k % 2.
   const auto each = [&](auto&& f) {
     for (int k = 0; k < d.row->count; ++k) {
-      for (int lane = 0; lane < 32; ++lane) f(registers[k].value.f[lane], acc[static_cast<size_t>((lane / 4 + 8 * (k >> 1 & 1)) * n + 8 * (k >> 2) + 2 * (lane % 4) + (k & 1))]);
+      for (int lane = 0; lane < 32; ++lane) {
+        const int row = lane / 4 + 8 * (k >> 1 & 1), column = 8 * (k >> 2) + 2 * (lane % 4) + (k & 1);
+        f(registers[k].value.f[lane], acc[static_cast<size_t>(row * n + column)]);
+      }
     }
   };
   if (job.use) each([](double& reg, double& at) { at = reg; });
