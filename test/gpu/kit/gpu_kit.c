@@ -133,9 +133,9 @@ typedef struct gemm_case_t {
   gemm_function_t run;
 } gemm_case_t;
 
-static void gemm_open(gemm_case_t* c, int64_t m, int64_t n, int64_t k, enum fill how) {
+/* `even`: rows are multiples of so many elements: 8 is what TMA asks for. */
+static void gemm_open(gemm_case_t* c, int64_t m, int64_t n, int64_t k, int64_t even, enum fill how) {
   c->m = m, c->n = n, c->k = k;
-  const int64_t even = 8; /* rows of 16 bytes: what TMA asks for */
   c->a = array_of(kit_f16, 2, (int64_t[]){k, m}, (k + even - 1) / even * even + (k == 0) * even);
   c->b = array_of(kit_f16, 2, (int64_t[]){n, k}, (n + even - 1) / even * even);
   c->d = array_of(kit_f16, 2, (int64_t[]){n, m}, (n + even - 1) / even * even);
@@ -167,20 +167,20 @@ static int gemm_wrong(gemm_case_t* c, enum fill how, int with_bias) {
   return wrong;
 }
 
-static void check_gemm_with(const char* title, gemm_function_t run, int with_bias) {
+static void check_gemm_with(const char* title, gemm_function_t run, int64_t even, int with_bias) {
   const int64_t sizes[][3] = {{128, 256, 64},  {128, 256, 0},  {128, 256, 1},     {128, 256, 63},  {128, 256, 65}, {256, 512, 128}, {1, 1, 64},
                               {7, 7, 128},     {255, 257, 64}, {257, 255, 128},   {1024, 512, 448}, {300, 1000, 8192}, {2048, 2048, 512}, {5000, 264, 96}};
   char name[96];
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     for (int how = 0; how < 2; how++) {
       gemm_case_t c;
-      gemm_open(&c, sizes[i][0], sizes[i][1], sizes[i][2], (enum fill)how);
+      gemm_open(&c, sizes[i][0], sizes[i][1], sizes[i][2], even, (enum fill)how);
       if (with_bias) {
         bias = array_of(kit_f32, 1, (int64_t[]){c.n}, 0);
         bias.buffer.dim = bias.dim;
         array_fill(&bias, (enum fill)how, 9);
       }
-      snprintf(name, sizeof name, "%s %lldx%lldx%lld %s", title, (long long)c.m, (long long)c.n, (long long)c.k, how ? "signs" : "normal");
+      snprintf(name, sizeof name, "%s %lldx%lldx%lld, rows of %lld, %s", title, (long long)c.m, (long long)c.n, (long long)c.k, (long long)even, how ? "signs" : "normal");
       const int failed = run(&kit_context, &c.a.buffer, &c.b.buffer, &c.d.buffer, kMultiprocessors) || to_host(&c.d);
       report(name, failed || gemm_wrong(&c, (enum fill)how, with_bias), failed ? "failed " : "elements differ ");
       gemm_close(&c);
@@ -191,9 +191,16 @@ static void check_gemm_with(const char* title, gemm_function_t run, int with_bia
 static int relu_bias(drawloom_context_t* ctx, const drawloom_buffer_t* a, const drawloom_buffer_t* b, drawloom_buffer_t* d, int64_t n) {
   return gemm_relu_bias(ctx, a, b, &bias.buffer, d, n);
 }
-static void check_gemm(void) { check_gemm_with("gemm", gemm, 0); }
-static void check_gemm_cluster(void) { check_gemm_with("gemm_cluster", gemm_cluster, 0); }
-static void check_gemm_relu_bias(void) { check_gemm_with("gemm_relu_bias", relu_bias, 1); }
+static void check_gemm(void) {
+  check_gemm_with("gemm", gemm, 8, 0);
+  check_gemm_with("gemm", gemm, 1, 0);
+  check_gemm_with("gemm", gemm, 8191, 0);
+}
+static void check_gemm_cluster(void) { check_gemm_with("gemm_cluster", gemm_cluster, 8, 0); }
+static void check_gemm_relu_bias(void) {
+  check_gemm_with("gemm_relu_bias", relu_bias, 8, 1);
+  check_gemm_with("gemm_relu_bias", relu_bias, 1, 1);
+}
 
 // ---- benches --------------------------------------------------------------------------------------------------------
 
@@ -271,7 +278,7 @@ static void bench_gemm(void) {
   const int no_cublas = cublas_open();
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     gemm_case_t c, single, flood, cluster;
-    gemm_open(&c, sizes[i][0], sizes[i][1], sizes[i][2], fill_normal);
+    gemm_open(&c, sizes[i][0], sizes[i][1], sizes[i][2], 8, fill_normal);
     const drawloom_device_table_t* device = kit_context.table->device;
     int code = device->to_device(&kit_context, &c.a.buffer, NULL) | device->to_device(&kit_context, &c.b.buffer, NULL) |
                device->buffer_malloc(&kit_context, &c.d.buffer, NULL);
