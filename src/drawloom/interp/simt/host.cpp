@@ -27,7 +27,8 @@ auto Host::bind(const std::vector<SimArgument>& arguments) -> Status {
     const auto& buffer = *argument.buffer;
     if (!given.array) return wrong(buffer.name, "no array");
     const Array& a = *given.array;
-    if (a.element != buffer.element) return wrong(buffer.name, str("elements are {}, not {}", a.element, buffer.element));
+    if (a.element != buffer.element)
+      return wrong(buffer.name, str("elements are {}, not {}", a.element, buffer.element));
     if (a.rank() != buffer.rank) return wrong(buffer.name, str("rank {}, not {}", a.rank(), buffer.rank));
     for (size_t d = 0; d < a.dims.size(); ++d) {
       names_.values[buffer.min[d].get()] = int_value(kIndex, a.dims[d].min);
@@ -37,8 +38,11 @@ auto Host::bind(const std::vector<SimArgument>& arguments) -> Status {
     names_.arguments[&buffer] = static_cast<int>(world_.regions.size());
     const bool input = argument.role == ArgumentRole::Input;
     const int granule = std::min(a.element.bytes(), 4) / (given.misaligned_bytes % 4 == 0 ? 1 : a.element.bytes());
-    world_.regions.push_back({.buffer = &buffer, .array = given.array, .base = next + static_cast<uint64_t>(given.misaligned_bytes),
-                              .writable = !input, .shadow = Shadow(a.data.size(), std::max(granule, 1), input)});
+    world_.regions.push_back({.buffer = &buffer,
+                              .array = given.array,
+                              .base = next + static_cast<uint64_t>(given.misaligned_bytes),
+                              .writable = !input,
+                              .shadow = Shadow(a.data.size(), std::max(granule, 1), input)});
     // Far enough apart that no stray subscript lands in another argument.
     next += (a.data.size() / 0x1000'0000 + 2) * 0x1000'0000;
   }
@@ -99,7 +103,8 @@ auto Host::map_value(const TensorMap& n) -> MapValue {
   if (n.base.size() == 1 && r.array->rank() != 1) {
     position += expr(n.base[0]).i;
   } else {
-    for (size_t d = 0; d < n.base.size(); ++d) position += (expr(n.base[d]).i - r.array->dims[d].min) * r.array->dims[d].stride;
+    for (size_t d = 0; d < n.base.size(); ++d)
+      position += (expr(n.base[d]).i - r.array->dims[d].min) * r.array->dims[d].stride;
   }
   m.base = r.address(position);
   for (size_t d = 0; d < n.dims.size(); ++d) {
@@ -115,13 +120,16 @@ auto Host::map_problem(const MapValue& m) const -> std::string {
   if (m.base % 16 != 0) return str("its base is not aligned to 16 bytes but {}", m.base & (0 - m.base));
   const int64_t inner = m.box[0] * m.element_bytes;
   if (inner % 16 != 0) return str("a row of its box has {} bytes, no multiple of 16", inner);
-  if (m.swizzle != 0 && inner > m.swizzle) return str("a row of its box has {} bytes, more than its swizzle of {}", inner, m.swizzle);
+  if (m.swizzle != 0 && inner > m.swizzle)
+    return str("a row of its box has {} bytes, more than its swizzle of {}", inner, m.swizzle);
   for (int d = 0; d < m.rank; ++d) {
     if (m.dims[d] < 1 || m.dims[d] > int64_t{1} << 32) return str("dimension {} has {} elements", d, m.dims[d]);
     if (m.box[d] < 1 || m.box[d] > 256) return str("its box has {} elements in dimension {}", m.box[d], d);
     if (d == 0) continue;
-    if (m.strides[d] % 16 != 0) return str("the stride of dimension {} is {} bytes, no multiple of 16", d, m.strides[d]);
-    if (m.strides[d] < 0 || m.strides[d] >= int64_t{1} << 40) return str("the stride of dimension {} is {} bytes", d, m.strides[d]);
+    if (m.strides[d] % 16 != 0)
+      return str("the stride of dimension {} is {} bytes, no multiple of 16", d, m.strides[d]);
+    if (m.strides[d] < 0 || m.strides[d] >= int64_t{1} << 40)
+      return str("the stride of dimension {} is {} bytes", d, m.strides[d]);
   }
   return {};
 }
@@ -193,7 +201,8 @@ auto Host::evaluate(const Let& n) -> Value {
 
 }  // namespace simt
 
-auto simulate(const Program& program, const std::vector<SimArgument>& arguments, const SimOptions& options) -> Result<SimReport> {
+auto simulate(const Program& program, const std::vector<SimArgument>& arguments, const SimOptions& options)
+    -> Result<SimReport> {
   simt::Host host(program, options);
   DRAWLOOM_REQUIRE(host.bind(arguments));
   return host.run();
