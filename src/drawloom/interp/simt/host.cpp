@@ -94,19 +94,24 @@ void Host::execute(const Check& n) {
   world_.report.check_failure = {.code = n.code, .message = format_pieces(n.message, args.data(), args.size())};
 }
 
+/// Where an element of an argument lies; by one subscript, so many elements from the first.
+auto Host::address(const BufferDecl& buffer, const ExprList& index) -> uint64_t {
+  const auto& r = world_.regions[static_cast<size_t>(names_.arguments.at(&buffer))];
+  int64_t position = r.array->first;
+  if (index.size() == 1 && (r.array->rank() != 1 || names_.flat_storage)) {
+    position += expr(index[0]).i;
+  } else {
+    for (size_t d = 0; d < index.size(); ++d)
+      position += (expr(index[d]).i - r.array->dims[d].min) * r.array->dims[d].stride;
+  }
+  return r.address(position);
+}
+
 auto Host::map_value(const TensorMap& n) -> MapValue {
   MapValue m{.name = n.symbol->name, .region = names_.arguments.at(n.buffer.get())};
-  const auto& r = world_.regions[static_cast<size_t>(m.region)];
   m.element = n.buffer->element, m.element_bytes = m.element.bytes();
   m.rank = static_cast<int>(n.dims.size()), m.swizzle = n.swizzle, m.fill = n.fill;
-  int64_t position = r.array->first;
-  if (n.base.size() == 1 && r.array->rank() != 1) {
-    position += expr(n.base[0]).i;
-  } else {
-    for (size_t d = 0; d < n.base.size(); ++d)
-      position += (expr(n.base[d]).i - r.array->dims[d].min) * r.array->dims[d].stride;
-  }
-  m.base = r.address(position);
+  m.base = address(*n.buffer, n.base);
   for (size_t d = 0; d < n.dims.size(); ++d) {
     m.dims[d] = expr(n.dims[d]).i;
     m.box[d] = expr(n.box[d]).i;
@@ -193,6 +198,10 @@ auto Host::evaluate(const Call& n) -> Value {
   Value args[3];
   for (size_t k = 0; k < n.args.size(); ++k) args[k] = expr(n.args[k]);
   return n.function == Intrinsic::WarpUniform ? args[0] : eval_call(n.function, args);
+}
+auto Host::evaluate(const Address& n) -> Value {
+  if (!names_.arguments.contains(n.buffer.get())) return fail(n, "the host knows the places of arguments alone");
+  return int_value(n.type, static_cast<int64_t>(address(*n.buffer, n.index)));
 }
 auto Host::evaluate(const Let& n) -> Value {
   names_.values[n.symbol.get()] = expr(n.value);
