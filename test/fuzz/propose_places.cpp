@@ -56,11 +56,12 @@ void Proposer::store_outside(int f) {
   const Site site = site_of(nest_.tree, *place_of(nest_, {f, 0}).group);
   if (!site) return;
   const auto around = loops_around(nest_.tree, *find_loop(nest_.tree, site));
-  if (around.empty() || r_.chance(40)) {
+  const bool next_outside = r_.chance(40);  // one loop between the two: what starts early
+  if (around.empty() || (!next_outside && r_.chance(40))) {
     attempt(StoreRoot{func_name(f), random_warm()});
     return;
   }
-  if (const auto name = loop_name(around[pick(around.size())]->id))
+  if (const auto name = loop_name(around[next_outside ? around.size() - 1 : pick(around.size())]->id))
     attempt(StoreAt{func_name(f), *name, random_warm()});
 }
 

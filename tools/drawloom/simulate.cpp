@@ -37,7 +37,8 @@ auto run_text(const std::string& text, std::vector<std::string> words) -> Result
   auto array = call.arrays.begin();
   for (const auto& argument : programs[0].arguments) {
     const auto* b = std::get_if<BufferArgument>(&argument);
-    if (b && !save(*array++, folder + "/" + b->buffer->name + ".bin")) return Diag(DiagKind::file_unwritable, {}, folder, "cannot be written");
+    if (b && !save(*array++, folder + "/" + b->buffer->name + ".bin"))
+      return Diag(DiagKind::file_unwritable, {}, folder, "cannot be written");
   }
   return report;
 }
@@ -53,8 +54,8 @@ auto simulate_command(const std::vector<std::string>& words) -> int {
   if (report->check_failure) std::printf("check failed: %s\n", report->check_failure->message.c_str());
   for (const auto& b : report->bank_conflicts) {
     if (b.wavefronts == b.least) continue;
-    std::printf("%s: %lld wavefronts for %lld that %s needs\n", b.loc.text().c_str(), static_cast<long long>(b.wavefronts),
-                static_cast<long long>(b.least), b.buffer.c_str());
+    std::printf("%s: %lld wavefronts for %lld that %s needs\n", b.loc.text().c_str(),
+                static_cast<long long>(b.wavefronts), static_cast<long long>(b.least), b.buffer.c_str());
   }
   std::printf("%s: %d launches, %llu instructions\n", report->clean() ? "clean" : "WRONG", report->launches,
               static_cast<unsigned long long>(report->steps));

@@ -214,16 +214,32 @@ auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache&
   return *region;
 }
 
-/// What holds at the site once its loops are in the iterations that consumers see.
-static auto facts_past_warm_up(const Nest& nest, const Site& site, QueryCache& cache) -> Facts {
-  Facts facts = facts_at(nest, site, cache);
-  for (const auto* l : loops_to(nest, site))
-    if (may_warm_up(nest, l->id)) facts = facts.with(Cond::nonnegative(Form(l->id)));
+/// Iterations before 0 of the loop of its compute place in which those run that read `what`.
+static auto inherited_warm_up(const Nest& nest, RealisationId what, const Site& compute_site, QueryCache& cache) -> int64_t {
+  int64_t most = 0;
+  if (!compute_site || !may_warm_up(nest, compute_site)) return most;
+  for (const auto& at : stage_leaves(nest.tree)) {
+    const auto& leaf = *at.node->as<StageLeaf>();
+    const auto& reads = nest.func(leaf.what).reads[static_cast<size_t>(leaf.stage)];
+    const bool is_reader = std::any_of(reads.begin(), reads.end(), [&](const AccessSummary& a) { return a.func == what.func; });
+    if (is_reader && leaf.what != what) most = std::max(most, warm_iterations(nest, at, compute_site, cache));
+  }
+  return most;
+}
+
+/// What holds at the compute place in iterations in which somebody reads what is computed there.
+static auto facts_when_read(const Nest& nest, const RealisationPlace& place, const RealisationFacts& known, QueryCache& cache) -> Facts {
+  Facts facts = facts_at(nest, known.compute_site, cache);
+  for (const auto* l : loops_to(nest, known.compute_site)) {
+    if (!may_warm_up(nest, l->id)) continue;
+    const int64_t before = l->id == known.compute_site ? known.warm_iterations : warm_iterations(nest, place.leaves.front(), l->id, cache);
+    facts = facts.with(Cond::nonnegative(Form(l->id) + before));
+  }
   return facts;
 }
 
 /// One iteration needs nothing outside of what all need together. Both are bounds that may be wider than they must be, and each in its
-/// own way, since they come from different sites.
+/// own way, since they come from different sites; and in the warm-up of one reader the others, which do not run, would be asking too.
 static void keep_inside(Region& need, const Region& stored, const Facts& facts) {
   for (size_t d = 0; d < need.dims.size(); ++d) {
     auto& n = need.dims[d];
@@ -243,7 +259,8 @@ auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) 
   facts.store_site = place.store ? site_of(nest.tree, *place.store) : facts.compute_site;
   facts.need = need_at(nest, what, facts.compute_site, cache);
   facts.stored = facts.store_site == facts.compute_site ? facts.need : need_at(nest, what, facts.store_site, cache);
-  if (facts.store_site != facts.compute_site) keep_inside(facts.need, facts.stored, facts_past_warm_up(nest, facts.compute_site, cache));
+  facts.warm_iterations = inherited_warm_up(nest, what, facts.compute_site, cache);
+  if (facts.store_site != facts.compute_site) keep_inside(facts.need, facts.stored, facts_when_read(nest, place, facts, cache));
   find_slides(nest, what, place, facts, cache);
   if (!nest.func(what).self_accesses[0].empty()) order_region(nest, what, place, facts, cache);
   name_ends(nest, what, place, facts);

@@ -64,7 +64,7 @@ auto cover_of(const Form& extent, const Facts& facts) -> Form;
 /// First value and last value of dimension `dim` of a stage over its whole computed region.
 auto stage_dim_range(const Nest& nest, const StageLeaf& leaf, size_t dim, QueryCache& cache) -> RegionDim;
 
-/// Finds the slides of `facts` (store and compute site, need, stored are set) and sets computed and window.
+/// Finds the slides of `facts` (sites, need, stored and the warm-up of its readers are set) and sets computed and window.
 void find_slides(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache);
 
 /// Gives long ends of the region names, so that regions of producers do not grow from stage to stage (region_names.cpp).

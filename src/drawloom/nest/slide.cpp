@@ -48,7 +48,6 @@ class SlideFinder {
 
   void run() {
     facts_.computed = facts_.need;
-    inherit_warm_up();
     if (!nest_.func(what_).self_accesses[0].empty())
       none("it is a recurrence, which runs from its first step each time");
     else if (facts_.store_site != facts_.compute_site)
@@ -70,14 +69,6 @@ class SlideFinder {
       others_began |= !moves;
     }
     return true;
-  }
-
-  void inherit_warm_up() {
-    for (const auto& at : stage_leaves(nest_.tree)) {
-      const auto& leaf = *at.node->as<StageLeaf>();
-      if (leaf.what == what_ || !reads(leaf) || !facts_.compute_site) continue;
-      facts_.warm_iterations = std::max(facts_.warm_iterations, warm_iterations(nest_, at, facts_.compute_site, cache_));
-    }
   }
 
   auto reads(const StageLeaf& leaf) const -> bool {

@@ -97,7 +97,8 @@ auto test_file(const std::string& path, const Options& options) -> int {
     refused += fates[i].kind == Fate::Kind::refused;
     const bool found = fates[i].kind == Fate::Kind::reported || fates[i].kind == Fate::Kind::refused;
     const bool listed = options.equivalent.contains(name);
-    if (options.verbose && found) std::printf("%s (line %u)\n    %s\n", name.c_str(), m.loc.line(), fates[i].text.c_str());
+    if (options.verbose && found)
+      std::printf("%s (line %u)\n    %s\n", name.c_str(), m.loc.line(), fates[i].text.c_str());
     if (found && listed) std::printf("listed as equivalent, but found: %s\n", name.c_str());
     if (found) {
       unexcused += listed;
@@ -108,11 +109,12 @@ auto test_file(const std::string& path, const Options& options) -> int {
       continue;
     }
     ++unexcused;
-    std::printf("%s: %s (line %u) %s\n", fates[i].kind == Fate::Kind::survives ? "SURVIVES" : "WRONG but not reported", name.c_str(), m.loc.line(),
-                fates[i].text.c_str());
+    std::printf("%s: %s (line %u) %s\n", fates[i].kind == Fate::Kind::survives ? "SURVIVES" : "WRONG but not reported",
+                name.c_str(), m.loc.line(), fates[i].text.c_str());
   }
-  std::printf("%s: %zu mutants, %zu reported, %d of them by the verifier, %d equivalent, %d not excused\n", file->name.c_str(), mutants.size(),
-              mutants.size() - static_cast<size_t>(excused + unexcused), refused, excused, unexcused);
+  std::printf("%s: %zu mutants, %zu reported, %d of them by the verifier, %d equivalent, %d not excused\n",
+              file->name.c_str(), mutants.size(), mutants.size() - static_cast<size_t>(excused + unexcused), refused,
+              excused, unexcused);
   return unexcused;
 }
 

@@ -28,7 +28,8 @@ auto synchronises(Kind k) -> bool {
 /// Synchronises, perhaps in one thread or in some, and does nothing else.
 auto only_synchronises(const Stmt& s) -> bool {
   if (const auto* e = s.as<Elect>()) return only_synchronises(e->body);
-  if (const auto* i = s.as<If>()) return only_synchronises(i->then) && (!i->otherwise || only_synchronises(i->otherwise));
+  if (const auto* i = s.as<If>())
+    return only_synchronises(i->then) && (!i->otherwise || only_synchronises(i->otherwise));
   if (const auto* b = s.as<Block>()) {
     for (const auto& x : b->stmts) {
       if (!only_synchronises(x)) return false;
@@ -70,20 +71,25 @@ auto changes(const Sync& n) -> std::vector<Change> {
 }
 auto changes(const Init& n) -> std::vector<Change> {
   std::vector<Change> out;
-  for (const int by : {1, -1}) out.push_back({by > 0 ? "count+1" : "count-1", made<Init>(n.barrier, n.index, off(n.count, by), n.loc)});
+  for (const int by : {1, -1})
+    out.push_back({by > 0 ? "count+1" : "count-1", made<Init>(n.barrier, n.index, off(n.count, by), n.loc)});
   return out;
 }
 auto changes(const Arrive& n) -> std::vector<Change> {
   std::vector<Change> out;
   for (const int by : {1, -1}) {
-    out.push_back({by > 0 ? "count+1" : "count-1", made<Arrive>(n.barrier, n.index, off(n.count, by), n.bytes, n.rank, n.loc)});
-    if (n.bytes) out.push_back({by > 0 ? "bytes+1" : "bytes-1", made<Arrive>(n.barrier, n.index, n.count, off(n.bytes, by), n.rank, n.loc)});
+    out.push_back(
+        {by > 0 ? "count+1" : "count-1", made<Arrive>(n.barrier, n.index, off(n.count, by), n.bytes, n.rank, n.loc)});
+    if (n.bytes)
+      out.push_back(
+          {by > 0 ? "bytes+1" : "bytes-1", made<Arrive>(n.barrier, n.index, n.count, off(n.bytes, by), n.rank, n.loc)});
   }
   return out;
 }
 auto changes(const Expect& n) -> std::vector<Change> {
   std::vector<Change> out;
-  for (const int by : {1, -1}) out.push_back({by > 0 ? "bytes+1" : "bytes-1", made<Expect>(n.barrier, n.index, off(n.bytes, by), n.loc)});
+  for (const int by : {1, -1})
+    out.push_back({by > 0 ? "bytes+1" : "bytes-1", made<Expect>(n.barrier, n.index, off(n.bytes, by), n.loc)});
   return out;
 }
 auto changes(const Wait& n) -> std::vector<Change> {
@@ -151,7 +157,8 @@ class Collector {
       if (!only_synchronises(b.stmts[i]) || !only_synchronises(b.stmts[i + 1])) continue;
       StmtList swapped = b.stmts;
       std::swap(swapped[i], swapped[i + 1]);
-      add("swap", b, make_block(swapped, b.loc), first_line(*b.stmts[i].get()) + " and " + first_line(*b.stmts[i + 1].get()));
+      add("swap", b, make_block(swapped, b.loc),
+          first_line(*b.stmts[i].get()) + " and " + first_line(*b.stmts[i + 1].get()));
       out_.back().loc = b.stmts[i].loc();
     }
   }

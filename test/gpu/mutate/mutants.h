@@ -15,7 +15,9 @@ struct Mutant {
   Loc loc;
   Program program;
 
-  auto text() const -> std::string { return occurrence == 0 ? what + " " + statement : what + " " + statement + " #" + std::to_string(occurrence + 1); }
+  auto text() const -> std::string {
+    return occurrence == 0 ? what + " " + statement : what + " " + statement + " #" + std::to_string(occurrence + 1);
+  }
 };
 
 /// Each synchronising statement of the launches (Sync, Fence, Init, Arrive, Expect, Wait, Commit, WaitGroup, SetRegisters)

@@ -27,8 +27,8 @@ auto read_kernel_file(const std::string& path) -> Result<KernelFile> {
   return out;
 }
 
-auto run_size(const Program& program, const Reference& reference, const std::vector<std::string>& size, const SimOptions& options)
-    -> Outcome {
+auto run_size(const Program& program, const Reference& reference, const std::vector<std::string>& size,
+              const SimOptions& options) -> Outcome {
   auto call = sim_call(program, size);
   if (!call.ok()) return {.report = {}, .problem = call.diag().text()};
   reference.fill(*call);

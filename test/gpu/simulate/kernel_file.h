@@ -32,8 +32,8 @@ struct Outcome {
   SimReport report;
   std::string problem;  ///< the first error, or what is wrong in the outputs
 };
-auto run_size(const Program& program, const Reference& reference, const std::vector<std::string>& size, const SimOptions& options)
-    -> Outcome;
+auto run_size(const Program& program, const Reference& reference, const std::vector<std::string>& size,
+              const SimOptions& options) -> Outcome;
 
 /// The options of each policy for each seed; policies that know no chance come once.
 auto seeded_policies(int seeds, uint64_t first) -> std::vector<SimOptions>;

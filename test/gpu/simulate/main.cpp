@@ -29,7 +29,8 @@ void run_file(const std::string& path, int seeds, uint64_t first, Count& count) 
       const auto outcome = run_size(file->program, *reference, size, o);
       steps += outcome.report.steps;
       if (outcome.problem.empty()) continue;
-      problem = str("order {} moment {} seed {}: {}", static_cast<int>(o.order), static_cast<int>(o.moment), o.seed, outcome.problem);
+      problem = str("order {} moment {} seed {}: {}", static_cast<int>(o.order), static_cast<int>(o.moment), o.seed,
+                    outcome.problem);
       break;
     }
     if (!problem.empty()) {
@@ -37,7 +38,8 @@ void run_file(const std::string& path, int seeds, uint64_t first, Count& count) 
       continue;
     }
     ++count.passed;
-    std::printf("right %s %s (%llu warp instructions)\n", file->name.c_str(), join(size, " ").c_str(), static_cast<unsigned long long>(steps));
+    std::printf("right %s %s (%llu warp instructions)\n", file->name.c_str(), join(size, " ").c_str(),
+                static_cast<unsigned long long>(steps));
   }
 }
 

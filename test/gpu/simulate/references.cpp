@@ -48,7 +48,8 @@ void fill_units(SimCall& call) {
     ++seed;
     auto p = first_point(a.dims);
     do {
-      const uint64_t h = hash_combine(hash_combine(seed, static_cast<uint64_t>(p[0])), p.size() > 1 ? static_cast<uint64_t>(p[1]) : 0);
+      const uint64_t h =
+          hash_combine(hash_combine(seed, static_cast<uint64_t>(p[0])), p.size() > 1 ? static_cast<uint64_t>(p[1]) : 0);
       a.set(p, float_value(a.element, static_cast<double>(h % 3) - 1));
     } while (next_point(a.dims, p));
   }
@@ -61,7 +62,8 @@ auto wrong_ring(const SimCall& call) -> std::string {
   const int64_t depth = call.arrays[0].dims[0].extent;
   return first_text(d, [&](const std::vector<int64_t>& p) -> std::string {
     double sum = 0;
-    for (int64_t k = 0; k < depth; ++k) sum += a[static_cast<size_t>(p[1] * depth + k)] * b[static_cast<size_t>(p[0] * depth + k)];
+    for (int64_t k = 0; k < depth; ++k)
+      sum += a[static_cast<size_t>(p[1] * depth + k)] * b[static_cast<size_t>(p[0] * depth + k)];
     const double is = d.read(d.position(p.data())).f, should = round_float(d.element, sum);
     return is == should ? std::string() : difference("D", p, is, should);
   });

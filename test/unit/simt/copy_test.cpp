@@ -8,14 +8,18 @@ namespace {
 
 const std::string kInit = "if %t == 0 {\ninit %bar[0] count 1\nfence mbarrier_init\n}\nsync block\n";
 
-auto load_kernel(const std::string& coordinates, const std::string& bytes = "512", const std::string& init = kInit) -> Kernel {
-  return {.body = init + "if %t == 0 {\narrive %bar[0] count 1 bytes " + bytes + "\nissue \"tma.load.2d\" (&%s[0], %m, &%bar[0], " + coordinates +
+auto load_kernel(const std::string& coordinates, const std::string& bytes = "512", const std::string& init = kInit)
+    -> Kernel {
+  return {.body = init + "if %t == 0 {\narrive %bar[0] count 1 bytes " + bytes +
+                  "\nissue \"tma.load.2d\" (&%s[0], %m, &%bar[0], " + coordinates +
                   ")\n}\nwait %bar[0] parity 0\nfor %k = 0 : 4 {\nstore %out[%t + 32 * %k] = %s[%t + 32 * %k]\n}",
           .maps = "tensor_map %m = %in[0] dims (20, 10) strides (20) box (16, 8)\n"};
 }
 
 /// What lies at (x, y) of the tensor above.
-auto tensor_at(int64_t x, int64_t y) -> double { return x < 0 || x >= 20 || y < 0 || y >= 10 ? 0 : static_cast<double>((x + 20 * y) % 251 - 125); }
+auto tensor_at(int64_t x, int64_t y) -> double {
+  return x < 0 || x >= 20 || y < 0 || y >= 10 ? 0 : static_cast<double>((x + 20 * y) % 251 - 125);
+}
 
 }  // namespace
 
@@ -34,9 +38,11 @@ TEST_CASE("a copy whose bytes are not those expected", "[simt]") {
 }
 
 TEST_CASE("a copy needs a barrier that its agent sees", "[simt]") {
-  breaks(load_kernel("0, 0", "512", "if %t == 0 {\ninit %bar[0] count 1\n}\nsync block\n"), DiagKind::device_protocol, "counts a copy without `fence mbarrier_init`");
+  breaks(load_kernel("0, 0", "512", "if %t == 0 {\ninit %bar[0] count 1\n}\nsync block\n"), DiagKind::device_protocol,
+         "counts a copy without `fence mbarrier_init`");
   Kernel nobody = load_kernel("0, 0");
-  nobody.body = kInit + "if %t == 0 {\narrive %bar[0] count 1 bytes 512\nissue \"tma.load.2d\" (&%s[0], %m, &%bar[0], 0, 0)\n}";
+  nobody.body =
+      kInit + "if %t == 0 {\narrive %bar[0] count 1 bytes 512\nissue \"tma.load.2d\" (&%s[0], %m, &%bar[0], 0, 0)\n}";
   breaks(nobody, DiagKind::device_protocol, "ends while");
   Kernel early = load_kernel("0, 0");
   early.body.replace(early.body.find("wait %bar[0] parity 0\n"), 22, "");
@@ -53,9 +59,14 @@ TEST_CASE("swizzles move 16 bytes within their rows", "[simt]") {
   for (const int span : {32, 64, 128}) {
     // Row r of the box lies at span * r; its piece c of 16 bytes at c xor some bits of the address.
     const int columns = span / 4, rows = 8;
-    const Kernel k{.body = kInit + str("if %t == 0 {{\narrive %bar[0] count 1 bytes {}\nissue \"tma.load.2d\" (&%s[0], %m, &%bar[0], 0, 0)\n}}\nwait %bar[0] parity 0\nfor %k = 0 : {} {{\nstore %out[%t + 32 * %k] = %s[%t + 32 * %k]\n}}",
-                                       span * rows, span * rows / 128),
-                   .maps = str("tensor_map %m = %in[0] dims (64, 32) strides (64) box ({}, {}) swizzle {}\n", columns, rows, span)};
+    const Kernel k{
+        .body =
+            kInit +
+            str("if %t == 0 {{\narrive %bar[0] count 1 bytes {}\nissue \"tma.load.2d\" (&%s[0], %m, &%bar[0], 0, "
+                "0)\n}}\nwait %bar[0] parity 0\nfor %k = 0 : {} {{\nstore %out[%t + 32 * %k] = %s[%t + 32 * %k]\n}}",
+                span * rows, span * rows / 128),
+        .maps =
+            str("tensor_map %m = %in[0] dims (64, 32) strides (64) box ({}, {}) swizzle {}\n", columns, rows, span)};
     keeps(k);
     const auto r = run_kernel(k);
     for (int64_t row = 0; row < rows; ++row) {
@@ -75,10 +86,12 @@ TEST_CASE("tensor maps that the hardware refuses", "[simt]") {
     return k;
   };
   breaks(with("%in[1] dims (20, 10) strides (20) box (16, 8)"), DiagKind::device_protocol, "base is not aligned");
-  breaks(with("%in[0] dims (20, 10) strides (19) box (16, 8)"), DiagKind::device_protocol, "stride of dimension 1 is 76 bytes");
+  breaks(with("%in[0] dims (20, 10) strides (19) box (16, 8)"), DiagKind::device_protocol,
+         "stride of dimension 1 is 76 bytes");
   breaks(with("%in[0] dims (20, 10) strides (20) box (15, 8)"), DiagKind::device_protocol, "60 bytes");
   breaks(with("%in[0] dims (20, 0) strides (20) box (16, 8)"), DiagKind::device_protocol, "dimension 1 has 0 elements");
-  breaks(with("%in[0] dims (20, 10) strides (20) box (16, 8) swizzle 32"), DiagKind::device_protocol, "more than its swizzle of 32");
+  breaks(with("%in[0] dims (20, 10) strides (20) box (16, 8) swizzle 32"), DiagKind::device_protocol,
+         "more than its swizzle of 32");
   // Beyond the memory of the argument.
   breaks(with("%in[4080] dims (20, 10) strides (20) box (16, 8)"), DiagKind::device_out_of_bounds, "reads");
 }
@@ -86,12 +99,14 @@ TEST_CASE("tensor maps that the hardware refuses", "[simt]") {
 namespace {
 
 struct StoreKernel {
-  std::string fence = "fence proxy_shared\n", sync = "sync warp\n", commit = "commit bulk\n", wait = "wait_group bulk_read 0\n", sync_again = "sync warp\n";
+  std::string fence = "fence proxy_shared\n", sync = "sync warp\n", commit = "commit bulk\n",
+              wait = "wait_group bulk_read 0\n", sync_again = "sync warp\n";
   std::string coordinates = "0, 2 * %k", last = "wait_group bulk 0\n";
 
   auto kernel() const -> Kernel {
-    return {.body = "for %k = 0 : 3 {\nstore %s[%t] = %in[%t + 32 * %k]\n" + fence + sync + "elect {\nissue \"tma.store.2d\" (%m, &%s[0], " + coordinates + ")\n" + commit +
-                    wait + "}\n" + sync_again + "}\nelect {\n" + last + "}",
+    return {.body = "for %k = 0 : 3 {\nstore %s[%t] = %in[%t + 32 * %k]\n" + fence + sync +
+                    "elect {\nissue \"tma.store.2d\" (%m, &%s[0], " + coordinates + ")\n" + commit + wait + "}\n" +
+                    sync_again + "}\nelect {\n" + last + "}",
             .maps = "tensor_map %m = %out[0] dims (12, 6) strides (12) box (16, 2)\n"};
   }
 };
@@ -117,7 +132,9 @@ TEST_CASE("a store of a box without one of its parts", "[simt]") {
   caught(StoreKernel{.wait = "wait_group bulk_read 1\n"}.kernel());
   keeps(StoreKernel{.last = ""}.kernel());  // memory is safe once it has been read; the rest ends with the launch
   Kernel last = StoreKernel().kernel();
-  last.body = "store %s[%t] = %in[%t]\nfence proxy_shared\nsync warp\nelect {\nissue \"tma.store.2d\" (%m, &%s[0], 0, 0)\ncommit bulk\n}";
+  last.body =
+      "store %s[%t] = %in[%t]\nfence proxy_shared\nsync warp\nelect {\nissue \"tma.store.2d\" (%m, &%s[0], 0, "
+      "0)\ncommit bulk\n}";
   breaks(last, DiagKind::device_protocol, "may still read shared memory");
   // Two boxes on one place.
   breaks(StoreKernel{.coordinates = "0, %k"}.kernel(), DiagKind::device_race, "`out`");
@@ -125,7 +142,8 @@ TEST_CASE("a store of a box without one of its parts", "[simt]") {
 
 TEST_CASE("bulk copies", "[simt]") {
   const auto body = [](const std::string& bytes, const std::string& wait) {
-    return kInit + "elect {\narrive %bar[0] count 1 bytes 128\nissue \"bulk.load\" (&%s[0], &%in[32], " + bytes + ", &%bar[0])\n" + wait +
+    return kInit + "elect {\narrive %bar[0] count 1 bytes 128\nissue \"bulk.load\" (&%s[0], &%in[32], " + bytes +
+           ", &%bar[0])\n" + wait +
            "issue \"bulk.store\" (&%out[64], &%s[0], 128:u32)\ncommit bulk\nwait_group bulk 0\n}";
   };
   const std::string wait = "wait %bar[0] parity 0\n";
@@ -138,24 +156,29 @@ TEST_CASE("bulk copies", "[simt]") {
 
 TEST_CASE("cp.async fills, and is waited for in groups", "[simt]") {
   const auto body = [](const std::string& commit, const std::string& wait, const std::string& sync) {
-    return "for %k = 0 : 2 {\nissue \"cp_async.16\" (&%s[4 * %t + 128 * %k], &%in[4 * %t + 128 * %k], select(%t == 31, 8:u32, 16:u32))\n" + commit + "}\n" + wait + sync +
+    return "for %k = 0 : 2 {\nissue \"cp_async.16\" (&%s[4 * %t + 128 * %k], &%in[4 * %t + 128 * %k], select(%t == 31, "
+           "8:u32, 16:u32))\n" +
+           commit + "}\n" + wait + sync +
            "for %j = 0 : 4 {\nstore %out[%t + 32 * %j] = %s[127 - (%t + 32 * %j)]\n}\nwait_group cp_async 0";
   };
   const Kernel k{.body = body("commit cp_async\n", "wait_group cp_async 1\n", "sync warp\n")};
   keeps(k);
   const auto r = run_kernel(k);
   for (int64_t i = 0; i < 128; ++i) CHECK(r.out.at({127 - i}).f == (i >= 126 ? 0 : static_cast<double>(i % 251 - 125)));
-  for (const auto& [commit, wait, sync] : std::vector<std::array<std::string, 3>>{{"", "wait_group cp_async 1\n", "sync warp\n"},
-                                                                                   {"commit cp_async\n", "", "sync warp\n"},
-                                                                                   {"commit cp_async\n", "wait_group cp_async 2\n", "sync warp\n"},
-                                                                                   {"commit cp_async\n", "wait_group cp_async 1\n", ""}}) {
+  for (const auto& [commit, wait, sync] :
+       std::vector<std::array<std::string, 3>>{{"", "wait_group cp_async 1\n", "sync warp\n"},
+                                               {"commit cp_async\n", "", "sync warp\n"},
+                                               {"commit cp_async\n", "wait_group cp_async 2\n", "sync warp\n"},
+                                               {"commit cp_async\n", "wait_group cp_async 1\n", ""}}) {
     caught({.body = body(commit, wait, sync)});
   }
 }
 
 TEST_CASE("cp.async may arrive at an mbarrier", "[simt]") {
   const auto body = [](const std::string& count) {
-    return "if %t == 0 {\ninit %bar[0] count " + count + "\n}\nsync block\nif %t < 32 {\nissue \"cp_async.4\" (&%s[%t], &%in[%t], 4:u32)\nissue \"cp_async.arrive\" (&%bar[0])\n} else {\nwait %bar[0] parity 0\nstore %out[%t] = %s[63 - %t]\n}";
+    return "if %t == 0 {\ninit %bar[0] count " + count +
+           "\n}\nsync block\nif %t < 32 {\nissue \"cp_async.4\" (&%s[%t], &%in[%t], 4:u32)\nissue \"cp_async.arrive\" "
+           "(&%bar[0])\n} else {\nwait %bar[0] parity 0\nstore %out[%t] = %s[63 - %t]\n}";
   };
   keeps({.body = body("32"), .threads = 64});
   breaks({.body = body("33"), .threads = 64}, DiagKind::device_deadlock, "lacks 1 of 33 arrivals");
@@ -164,10 +187,19 @@ TEST_CASE("cp.async may arrive at an mbarrier", "[simt]") {
 
 TEST_CASE("multicast loads each block's part into all", "[simt]") {
   const auto body = [](const std::string& bytes, const std::string& last) {
-    return "if %t == 0 {\ninit %bar[0] count 1\nfence mbarrier_init\n}\nsync cluster\nif %t == 0 {\narrive %bar[0] count 1 bytes " + bytes +
-           "\nissue \"tma.load.1d.multicast\" (&%s[32 * %b], %m, &%bar[0], 3:u16, 32 * %b)\n}\nwait %bar[0] parity 0\nstore %out[%t + 64 * %b] = %s[%t]\nstore %out[%t + 32 + 64 * %b] = %s[%t + 32]\n" + last;
+    return "if %t == 0 {\ninit %bar[0] count 1\nfence mbarrier_init\n}\nsync cluster\nif %t == 0 {\narrive %bar[0] "
+           "count 1 bytes " +
+           bytes +
+           "\nissue \"tma.load.1d.multicast\" (&%s[32 * %b], %m, &%bar[0], 3:u16, 32 * %b)\n}\nwait %bar[0] parity "
+           "0\nstore %out[%t + 64 * %b] = %s[%t]\nstore %out[%t + 32 + 64 * %b] = %s[%t + 32]\n" +
+           last;
   };
-  const auto kernel = [&](const std::string& text) { return Kernel{.body = text, .blocks = 2, .maps = "tensor_map %m = %in[0] dims (64) strides () box (32)\n", .cluster = " cluster 2, 1, 1"}; };
+  const auto kernel = [&](const std::string& text) {
+    return Kernel{.body = text,
+                  .blocks = 2,
+                  .maps = "tensor_map %m = %in[0] dims (64) strides () box (32)\n",
+                  .cluster = " cluster 2, 1, 1"};
+  };
   keeps(kernel(body("256", "")));
   const auto r = run_kernel(kernel(body("256", "")));
   for (int64_t i = 0; i < 128; ++i) CHECK(r.out.at({i}).f == static_cast<double>(i % 64 - 125));
@@ -200,10 +232,13 @@ TEST_CASE("atoms move vectors and shuffle lanes", "[simt]") {
     CHECK(r.out.at({192 + t}).f == in(t > 28 ? t : t + 3));
     CHECK(r.out.at({224 + t}).f == in(9));
   }
-  breaks({.body = "allocate %v: f32[4] register\nissue \"load.global.v4.f32\" (&%v[0], &%in[4 * %t + 1])"}, DiagKind::device_protocol, "aligned to 16 bytes", 2);
-  breaks({.body = "allocate %v: f32[4] register\nissue \"store.global.v4.f32\" (&%out[4 * %t], &%v[0])"}, DiagKind::device_uninitialised, "`v`", 2);
+  breaks({.body = "allocate %v: f32[4] register\nissue \"load.global.v4.f32\" (&%v[0], &%in[4 * %t + 1])"},
+         DiagKind::device_protocol, "aligned to 16 bytes", 2);
+  breaks({.body = "allocate %v: f32[4] register\nissue \"store.global.v4.f32\" (&%out[4 * %t], &%v[0])"},
+         DiagKind::device_uninitialised, "`v`", 2);
   const auto stream = [](const std::string& name) {
-    return "allocate %v: f32[4] register\nstore %out[%t] = 1:f32\nsync warp\nissue \"" + name + "\" (&%v[0], &%out[%t / 4 * 4])\nstore %out[64 + %t] = %v[3]";
+    return "allocate %v: f32[4] register\nstore %out[%t] = 1:f32\nsync warp\nissue \"" + name +
+           "\" (&%v[0], &%out[%t / 4 * 4])\nstore %out[64 + %t] = %v[3]";
   };
   keeps({.body = stream("load.global.v4.f32")});
   breaks({.body = stream("load.stream.v4.f32")}, DiagKind::device_protocol, "as if it never changed", 4);

@@ -15,7 +15,8 @@ auto run_program(const std::string& body, const std::vector<std::string>& words)
 }
 
 auto launch(const std::string& store) -> std::string {
-  return "launch \"k\" {\nblock for %b = 0 : 2 {\nthread for %t = 0 : 32 {\nlet %i = %b * 32 + %t\n" + store + "\n}\n}\n}\n";
+  return "launch \"k\" {\nblock for %b = 0 : 2 {\nthread for %t = 0 : 32 {\nlet %i = %b * 32 + %t\n" + store +
+         "\n}\n}\n}\n";
 }
 
 }  // namespace
@@ -23,7 +24,9 @@ auto launch(const std::string& store) -> std::string {
 TEST_CASE("launches run one after the other, and see what those before them wrote", "[simt]") {
   // Each round reads what the other block wrote in the round before.
   const auto [report, out] = run_program(launch("store %out[%i] = 1:f32") + "for %r = 0 : %n {\n" +
-                                             launch("if %r % 2 == 0 {\nstore %out[64 + %i] = %out[63 - %i] + 1:f32\n} else {\nstore %out[%i] = %out[127 - %i] + 1:f32\n}") + "}",
+                                             launch("if %r % 2 == 0 {\nstore %out[64 + %i] = %out[63 - %i] + 1:f32\n} "
+                                                    "else {\nstore %out[%i] = %out[127 - %i] + 1:f32\n}") +
+                                             "}",
                                          {"n=3", "out=128"});
   for (const auto& e : report.errors) FAIL(e.text());
   CHECK(report.launches == 4);
@@ -34,7 +37,8 @@ TEST_CASE("launches run one after the other, and see what those before them wrot
 }
 
 TEST_CASE("conditions and checks of the host", "[simt]") {
-  const std::string body = "check %n < 5 \"bad_size\" \"{} is too much\"(%n)\nif %n > 2 {\n" + launch("store %out[%i] = cast<f32>(%n)") + "}";
+  const std::string body = "check %n < 5 \"bad_size\" \"{} is too much\"(%n)\nif %n > 2 {\n" +
+                           launch("store %out[%i] = cast<f32>(%n)") + "}";
   CHECK(run_program(body, {"n=1", "out=64"}).first.launches == 0);
   const auto four = run_program(body, {"n=4", "out=64"});
   CHECK(four.second.at({63}).f == 4);
@@ -54,8 +58,10 @@ TEST_CASE("arguments that do not fit", "[simt]") {
 }
 
 TEST_CASE("blocks asked for at once must fit", "[simt]") {
-  const auto r = run_kernel({.body = "store %out[%t] = 1:f32", .threads = 512, .attributes = " registers 64 min_blocks 3"});
+  const auto r =
+      run_kernel({.body = "store %out[%t] = 1:f32", .threads = 512, .attributes = " registers 64 min_blocks 3"});
   REQUIRE_FALSE(r.report.clean());
   CHECK(r.report.errors[0].text().find("3 blocks") != std::string::npos);
-  CHECK(run_kernel({.body = "store %out[%t] = 1:f32", .threads = 512, .attributes = " registers 64 min_blocks 2"}).report.clean());
+  CHECK(run_kernel({.body = "store %out[%t] = 1:f32", .threads = 512, .attributes = " registers 64 min_blocks 2"})
+            .report.clean());
 }

@@ -25,12 +25,18 @@ struct Kernel {
   std::string attributes, maps, cluster;
 
   /// The number that a line of `body` has in the text.
-  auto line(uint32_t of_body) const -> uint32_t { return of_body + 8 + static_cast<uint32_t>(std::count(maps.begin(), maps.end(), '\n')); }
+  auto line(uint32_t of_body) const -> uint32_t {
+    return of_body + 8 + static_cast<uint32_t>(std::count(maps.begin(), maps.end(), '\n'));
+  }
   auto type_of() const -> Type { return type == "f32" ? float_type(32) : float_type(16); }
   auto text() const -> std::string {
-    return str("drawloom-ir 1\n\nfunc @k(%in: buffer<{}, 1>, out %out: buffer<{}, 1>) {\n{}  launch \"k\"{} shared {}{} {\n    block for %b = 0 : {} {\n"
-               "      thread for %t = 0 : {} {\n        allocate %s: {}[{}] shared at 0\n        allocate %bar: u64[4] shared at {}\n",
-               type, type, maps, cluster, shared + 32, attributes, blocks, threads, type, shared / (type == "f32" ? 4 : 2), shared) + body + "\n      }\n    }\n  }\n}\n";
+    return str("drawloom-ir 1\n\nfunc @k(%in: buffer<{}, 1>, out %out: buffer<{}, 1>) {\n{}  launch \"k\"{} shared "
+               "{}{} {\n    block for %b = 0 : {} {\n"
+               "      thread for %t = 0 : {} {\n        allocate %s: {}[{}] shared at 0\n        allocate %bar: u64[4] "
+               "shared at {}\n",
+               type, type, maps, cluster, shared + 32, attributes, blocks, threads, type,
+               shared / (type == "f32" ? 4 : 2), shared) +
+           body + "\n      }\n    }\n  }\n}\n";
   }
 };
 
@@ -46,7 +52,8 @@ inline auto hashed_input(Type type, int64_t elements) -> Array {
   return in;
 }
 
-inline auto run_kernel(const Kernel& k, const SimOptions& options = {}, int64_t in_size = 4096, int64_t out_size = 4096) -> Ran {
+inline auto run_kernel(const Kernel& k, const SimOptions& options = {}, int64_t in_size = 4096, int64_t out_size = 4096)
+    -> Ran {
   const Program p = parsed(k.text());
   const Type type = k.type_of();
   Array in = hashed_input(type, in_size);
@@ -57,7 +64,8 @@ inline auto run_kernel(const Kernel& k, const SimOptions& options = {}, int64_t 
 
 inline auto all_options() -> std::vector<SimOptions> {
   std::vector<SimOptions> all;
-  for (const auto order : {WarpOrder::in_order, WarpOrder::random, WarpOrder::producer_first, WarpOrder::consumer_first, WarpOrder::latest}) {
+  for (const auto order : {WarpOrder::in_order, WarpOrder::random, WarpOrder::producer_first, WarpOrder::consumer_first,
+                           WarpOrder::latest}) {
     for (const auto moment : {AsyncMoment::earliest, AsyncMoment::latest, AsyncMoment::random}) {
       all.push_back({.order = order, .moment = moment, .seed = 7});
     }

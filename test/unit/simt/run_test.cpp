@@ -5,7 +5,8 @@
 using namespace drawloom;
 
 TEST_CASE("every thread of a grid runs once", "[simt]") {
-  const auto r = run_kernel({.body = "store %out[%b * 64 + %t] = %in[%b * 64 + %t] * 2:f32 + 1:f32", .threads = 64, .blocks = 3});
+  const auto r =
+      run_kernel({.body = "store %out[%b * 64 + %t] = %in[%b * 64 + %t] * 2:f32 + 1:f32", .threads = 64, .blocks = 3});
   CHECK(r.report.clean());
   for (int64_t i = 0; i < 192; ++i) CHECK(r.out.at({i}).f == static_cast<double>(i % 251 - 125) * 2 + 1);
 }
@@ -28,7 +29,8 @@ TEST_CASE("lanes part at an if and at loops of different lengths, and meet again
 }
 
 TEST_CASE("shared memory between warps needs the block's barrier", "[simt]") {
-  const std::string before = "store %s[%t] = 0:f32\nsync block\nstore %s[%t] = %in[%t]\n", after = "store %out[%t] = %s[63 - %t]";
+  const std::string before = "store %s[%t] = 0:f32\nsync block\nstore %s[%t] = %in[%t]\n",
+                    after = "store %out[%t] = %s[63 - %t]";
   keeps({.body = before + "sync block\n" + after, .threads = 64});
   breaks({.body = before + after, .threads = 64}, DiagKind::device_race, "`s[", 0);
   const auto r = run_kernel({.body = before + "sync block\n" + after, .threads = 64});
@@ -43,7 +45,9 @@ TEST_CASE("lanes of a warp need the warp's barrier", "[simt]") {
 
 TEST_CASE("a second pass over shared memory needs the second barrier", "[simt]") {
   const auto body = [](bool second) {
-    return std::string("for %i = 0 : 3 {\nstore %s[%t] = %in[%t + %i]\nsync block\nstore %out[%t + 64 * %i] = %s[63 - %t]\n") + (second ? "sync block\n" : "") + "}";
+    return std::string(
+               "for %i = 0 : 3 {\nstore %s[%t] = %in[%t + %i]\nsync block\nstore %out[%t + 64 * %i] = %s[63 - %t]\n") +
+           (second ? "sync block\n" : "") + "}";
   };
   keeps({.body = body(true), .threads = 64});
   breaks({.body = body(false), .threads = 64}, DiagKind::device_race, "`s[");
@@ -56,13 +60,15 @@ TEST_CASE("two lanes may write one value to one place, not two", "[simt]") {
 
 TEST_CASE("blocks do not see each other", "[simt]") {
   breaks({.body = "store %out[%t] = cast<f32>(%b)", .blocks = 2}, DiagKind::device_race, "writes `out`", 1);
-  breaks({.body = "if %b == 0 {\nstore %out[%t] = 1:f32\n} else {\nstore %out[64 + %t] = %out[%t]\n}", .blocks = 2}, DiagKind::device_race, "`out`");
+  breaks({.body = "if %b == 0 {\nstore %out[%t] = 1:f32\n} else {\nstore %out[64 + %t] = %out[%t]\n}", .blocks = 2},
+         DiagKind::device_race, "`out`");
 }
 
 TEST_CASE("what was never written may be moved, not used", "[simt]") {
   breaks({.body = "store %out[%t] = %s[%t]"}, DiagKind::device_uninitialised, "`s`", 1);
   breaks({.body = "allocate %r: f32[2] register\nstore %out[%t] = %r[1]"}, DiagKind::device_uninitialised, "`r`", 2);
-  breaks({.body = "if %s[%t] > 0:f32 {\nstore %out[%t] = 1:f32\n}"}, DiagKind::device_uninitialised, "decides an if", 1);
+  breaks({.body = "if %s[%t] > 0:f32 {\nstore %out[%t] = 1:f32\n}"}, DiagKind::device_uninitialised, "decides an if",
+         1);
   keeps({.body = "allocate %r: f32[2] register\nstore %r[0] = %s[%t]\nstore %out[%t] = select(%t < 64, 1:f32, %r[0])"});
 }
 
@@ -88,18 +94,26 @@ TEST_CASE("collectives need their whole group", "[simt]") {
 TEST_CASE("named barriers", "[simt]") {
   const std::string write = "store %s[%t] = %in[%t]\n", read = "store %out[%t] = %s[63 - %t]\n";
   keeps({.body = write + "sync named 1 threads 64\n" + read, .threads = 64});
-  breaks({.body = "if %t < 32 {\nsync named 1 threads 64\n} else {\nsync named 1 threads 96\n}", .threads = 96}, DiagKind::device_protocol, "threads here and");
+  breaks({.body = "if %t < 32 {\nsync named 1 threads 64\n} else {\nsync named 1 threads 96\n}", .threads = 96},
+         DiagKind::device_protocol, "threads here and");
   // Two pairs of warps meet at one number: each pair may complete the other's.
-  breaks({.body = "if %t < 64 {\nsync named 1 threads 64\n} else {\nsync named 1 threads 64\n}", .threads = 128}, DiagKind::device_protocol, "another group");
+  breaks({.body = "if %t < 64 {\nsync named 1 threads 64\n} else {\nsync named 1 threads 64\n}", .threads = 128},
+         DiagKind::device_protocol, "another group");
   keeps({.body = "if %t < 64 {\nsync named 1 threads 64\n} else {\nsync named 2 threads 64\n}", .threads = 128});
-  keeps({.body = "sync named 1 threads 128\nif %t < 64 {\nsync named 2 threads 64\n}\nsync block\nif %t >= 64 {\nsync named 2 threads 64\n}", .threads = 128});
+  keeps({.body = "sync named 1 threads 128\nif %t < 64 {\nsync named 2 threads 64\n}\nsync block\nif %t >= 64 {\nsync "
+                 "named 2 threads 64\n}",
+         .threads = 128});
   // One warp hands over without waiting.
-  keeps({.body = "if %t < 32 {\n" + write + "sync arrive 1 threads 64\n} else {\nsync named 1 threads 64\nstore %out[%t] = %s[%t - 32]\n}", .threads = 64});
-  breaks({.body = "if %t < 32 {\nsync arrive 1 threads 64\nsync arrive 1 threads 64\n}", .threads = 64}, DiagKind::device_protocol, "twice", 3);
+  keeps({.body = "if %t < 32 {\n" + write +
+                 "sync arrive 1 threads 64\n} else {\nsync named 1 threads 64\nstore %out[%t] = %s[%t - 32]\n}",
+         .threads = 64});
+  breaks({.body = "if %t < 32 {\nsync arrive 1 threads 64\nsync arrive 1 threads 64\n}", .threads = 64},
+         DiagKind::device_protocol, "twice", 3);
 }
 
 TEST_CASE("bank conflicts are counted", "[simt]") {
-  const auto r = run_kernel({.body = "store %s[%t * 2] = 1:f32\nsync warp\nstore %out[%t] = %s[%t * 2 % 64 / 32 * 0]"}, {.count_bank_conflicts = true});
+  const auto r = run_kernel({.body = "store %s[%t * 2] = 1:f32\nsync warp\nstore %out[%t] = %s[%t * 2 % 64 / 32 * 0]"},
+                            {.count_bank_conflicts = true});
   REQUIRE(r.report.clean());
   REQUIRE(r.report.bank_conflicts.size() == 2);
   CHECK(r.report.bank_conflicts[0].wavefronts == 2);  // every second word: two words in each even bank

@@ -50,7 +50,8 @@ auto Device::shared_address(Warp& w, const Place& p, int lane, int site, uint32_
   std::vector<std::string> index, limits;
   for (const auto& o : p.index) index.push_back(to_text(integer(w, o, lane)));
   for (const int64_t e : p.extents) limits.push_back(str("[0, {}]", e - 1));
-  out_of_bounds({.warp = &w, .lane = lane, .site = site}, "touches", str("{}[{}]", p.buffer->name, join(index, ", ")), join(limits, " x "));
+  out_of_bounds({.warp = &w, .lane = lane, .site = site}, "touches", str("{}[{}]", p.buffer->name, join(index, ", ")),
+                join(limits, " x "));
   return false;
 }
 
@@ -101,8 +102,10 @@ auto Device::touch_register(Warp& w, int array, int64_t element, bool write) -> 
   const bool busy = e.written_by > w.wgmma.waited || (write && e.read_by > w.wgmma.waited);
   if (busy) {
     const auto& i = code_.instructions[static_cast<size_t>(w.pc - 1)];
-    protocol({.warp = &w, .site = i.site}, str("{} `{}[{}]` while a wgmma {} it: wait_group wgmma comes first", write ? "writes" : "reads",
-             code_.registers[static_cast<size_t>(array)].buffer->name, element, e.written_by > w.wgmma.waited ? "writes" : "reads"));
+    protocol({.warp = &w, .site = i.site},
+             str("{} `{}[{}]` while a wgmma {} it: wait_group wgmma comes first", write ? "writes" : "reads",
+                 code_.registers[static_cast<size_t>(array)].buffer->name, element,
+                 e.written_by > w.wgmma.waited ? "writes" : "reads"));
   }
   if (write) e.changed = true;
   return &e;
@@ -111,7 +114,8 @@ auto Device::touch_register(Warp& w, int array, int64_t element, bool write) -> 
 auto Device::load_register(Warp& w, const Place& p, int lane, Value& out) -> bool {
   int64_t n = 0;
   if (!linear(w, p, lane, n)) {
-    out_of_bounds({.warp = &w, .lane = lane, .site = p.site}, "reads", str("{}[{}]", p.buffer->name, n), str("{} registers", w.registers[static_cast<size_t>(p.registers)].size()));
+    out_of_bounds({.warp = &w, .lane = lane, .site = p.site}, "reads", str("{}[{}]", p.buffer->name, n),
+                  str("{} registers", w.registers[static_cast<size_t>(p.registers)].size()));
     return false;
   }
   const auto* e = touch_register(w, p.registers, n, false);
@@ -121,7 +125,8 @@ auto Device::load_register(Warp& w, const Place& p, int lane, Value& out) -> boo
 void Device::store_register(Warp& w, const Place& p, int lane, const Value& v, bool undefined) {
   int64_t n = 0;
   if (!linear(w, p, lane, n)) {
-    return out_of_bounds({.warp = &w, .lane = lane, .site = p.site}, "writes", str("{}[{}]", p.buffer->name, n), str("{} registers", w.registers[static_cast<size_t>(p.registers)].size()));
+    return out_of_bounds({.warp = &w, .lane = lane, .site = p.site}, "writes", str("{}[{}]", p.buffer->name, n),
+                         str("{} registers", w.registers[static_cast<size_t>(p.registers)].size()));
   }
   auto* e = touch_register(w, p.registers, n, true);
   e->value.i[lane] = v.i;
@@ -134,7 +139,9 @@ void Device::load(Warp& w, const Instruction& i) {
   LaneMask lanes = w.mask;
   if (i.from[0].defined()) {
     if (!check_defined(w, i.from[0], w.mask, "that masks a load")) return;
-    each_lane(w.mask, [&](int lane) { if (integer(w, i.from[0], lane) == 0) lanes &= ~(LaneMask{1} << lane); });
+    each_lane(w.mask, [&](int lane) {
+      if (integer(w, i.from[0], lane) == 0) lanes &= ~(LaneMask{1} << lane);
+    });
   }
   LaneMask bad = w.mask & ~lanes;
   for (const auto& o : p.index) {
@@ -152,7 +159,8 @@ void Device::load(Warp& w, const Instruction& i) {
       good = load_register(w, p, lane, v);
     } else if (p.argument != kNone) {
       uint64_t at = 0;
-      if (!element_address(w, p, lane, at)) return out_of_bounds(who, "reads", global_text(at), str("`{}`", p.buffer->name));
+      if (!element_address(w, p, lane, at))
+        return out_of_bounds(who, "reads", global_text(at), str("`{}`", p.buffer->name));
       good = read_global(at, bytes, accessor(w, lane, true), who, raw);
       v = value_at(i.type, raw);
     } else {
@@ -175,7 +183,9 @@ void Device::store(Warp& w, const Instruction& i) {
   LaneMask lanes = w.mask;
   if (i.from[0].defined()) {
     if (!check_defined(w, i.from[0], w.mask, "that masks a store")) return;
-    each_lane(w.mask, [&](int lane) { if (integer(w, i.from[0], lane) == 0) lanes &= ~(LaneMask{1} << lane); });
+    each_lane(w.mask, [&](int lane) {
+      if (integer(w, i.from[0], lane) == 0) lanes &= ~(LaneMask{1} << lane);
+    });
   }
   for (const auto& o : p.index) {
     if (!check_defined(w, o, lanes, "as a subscript")) return;
@@ -193,14 +203,16 @@ void Device::store(Warp& w, const Instruction& i) {
     const uint64_t bytes = bytes_of(v, raw);
     if (p.argument != kNone) {
       uint64_t at = 0;
-      if (!element_address(w, p, lane, at)) return out_of_bounds(who, "writes", global_text(at), str("`{}`", p.buffer->name));
+      if (!element_address(w, p, lane, at))
+        return out_of_bounds(who, "writes", global_text(at), str("`{}`", p.buffer->name));
       write_global(at, bytes, accessor(w, lane, true), who, raw);
       return;
     }
     uint32_t at = 0;
     if (!shared_address(w, p, lane, i.site, at)) return;
     banks.push_back(at);
-    if (write_shared(*w.block, at, bytes, accessor(w, lane, false), who, raw) && undefined) w.block->shadow->spoil(at, bytes);
+    if (write_shared(*w.block, at, bytes, accessor(w, lane, false), who, raw) && undefined)
+      w.block->shadow->spoil(at, bytes);
   });
   count_banks(w, i.site, banks, i.type.bytes());
 }

@@ -17,7 +17,8 @@ auto Device::aligned(Warp& w, const Instruction& i, const IssueOperand& o, LaneM
     if (!good || at % static_cast<uint64_t>(o.row->alignment) == 0) return;
     good = false;
     const auto text = o.row->kind == OperandKind::Shared ? shared_text(at) : global_text(at);
-    protocol({.warp = &w, .lane = lane, .site = i.site}, str("operand {} at {} is not aligned to {} bytes", o.row->name, text, o.row->alignment));
+    protocol({.warp = &w, .lane = lane, .site = i.site},
+             str("operand {} at {} is not aligned to {} bytes", o.row->name, text, o.row->alignment));
   });
   return good;
 }
@@ -85,15 +86,19 @@ auto Device::same_in_group(Warp& w, const Instruction& i, const std::string& ent
   }
   if (log[step] == mine) return true;
   const auto other = site(log[step].first).loc.line();
-  protocol({.warp = &w, .site = i.site}, log[step].first == i.site ? str("another warp of its warpgroup ran this with other operands; here: {}", entry)
-                                                                     : str("another warp of its warpgroup ran line {} instead", other));
+  protocol({.warp = &w, .site = i.site},
+           log[step].first == i.site
+               ? str("another warp of its warpgroup ran this with other operands; here: {}", entry)
+               : str("another warp of its warpgroup ran line {} instead", other));
   return false;
 }
 
 /// Loads past the first cache do not see what their own launch wrote.
 void Device::check_stream(const Who& who, uint64_t at, uint64_t bytes) {
   Region* r = world_.region_at(at);
-  if (!r || !r->writable || at + bytes > r->base + r->bytes() || !r->shadow.written_since(at - r->base, bytes, first_cluster_)) return;
+  if (!r || !r->writable || at + bytes > r->base + r->bytes() ||
+      !r->shadow.written_since(at - r->base, bytes, first_cluster_))
+    return;
   protocol(who, str("reads {}, which this launch writes, as if it never changed", global_text(at)));
 }
 
@@ -144,7 +149,8 @@ void Device::vector_store(Warp& w, const Instruction& i, const IssueCode& c) {
     const auto at = static_cast<uint64_t>(integer(w, p.values[0], lane));
     const Who who{.warp = &w, .lane = lane, .site = i.site};
     const bool bad = (undefined >> lane & 1) != 0;
-    if (bad && global) return uninitialised(who, str("`{}`", code_.registers[static_cast<size_t>(s.registers)].buffer->name));
+    if (bad && global)
+      return uninitialised(who, str("`{}`", code_.registers[static_cast<size_t>(s.registers)].buffer->name));
     std::byte raw[16] = {};
     for (int k = 0; k < s.row->count; ++k) {
       Value v{.type = t};
@@ -175,7 +181,8 @@ void Device::shuffle(Warp& w, const Instruction& i, const IssueCode& c) {
       case AtomFamily::ShuffleUp: from = lane - static_cast<int>(n & 31); break;
       case AtomFamily::ShuffleDown: from = lane + static_cast<int>(n & 31); break;
       default:
-        if (n < 0 || n > 31) return protocol({.warp = &w, .lane = lane, .site = i.site}, str("takes the value of lane {}", n));
+        if (n < 0 || n > 31)
+          return protocol({.warp = &w, .lane = lane, .site = i.site}, str("takes the value of lane {}", n));
         from = static_cast<int>(n);
     }
     if (from < 0 || from > 31) from = lane;

@@ -10,8 +10,8 @@ namespace drawloom::simt {
 struct TmaJob {
   const MapValue* map = nullptr;
   int64_t at[5] = {};
-  uint32_t shared = 0;           ///< where the box lies
-  std::vector<ThreadBlock*> blocks;    ///< whose shared memory
+  uint32_t shared = 0;               ///< where the box lies
+  std::vector<ThreadBlock*> blocks;  ///< whose shared memory
   uint32_t barrier = 0;
   Stream* stream = nullptr;
   uint32_t number = 0;
@@ -32,7 +32,8 @@ struct TmaJob {
   void each_row(F&& f) const {
     const auto& m = *map;
     const int64_t row = m.box[0] * m.element_bytes;
-    const int64_t lo = std::clamp<int64_t>(-at[0], 0, m.box[0]), hi = std::clamp<int64_t>(m.dims[0] - at[0], lo, m.box[0]);
+    const int64_t lo = std::clamp<int64_t>(-at[0], 0, m.box[0]),
+                  hi = std::clamp<int64_t>(m.dims[0] - at[0], lo, m.box[0]);
     int64_t offset = 0, p[5] = {};
     for (p[4] = 0; p[4] < m.box[4]; ++p[4]) {
       for (p[3] = 0; p[3] < m.box[3]; ++p[3]) {
@@ -78,7 +79,8 @@ auto make_job(const MapValue& m, const IssueOperand& coordinates, auto&& value) 
 auto Device::copy_barrier(Warp& w, ThreadBlock& b, uint32_t at, int lane, int s) -> Mbarrier* {
   auto* m = find_barrier(w, b, at, lane, s);
   if (m && !m->fenced) {
-    protocol({.warp = &w, .lane = lane, .site = s}, str("{} counts a copy without `fence mbarrier_init` after its initialisation", barrier_text(b, *m)));
+    protocol({.warp = &w, .lane = lane, .site = s},
+             str("{} counts a copy without `fence mbarrier_init` after its initialisation", barrier_text(b, *m)));
     return nullptr;
   }
   return m;
@@ -102,7 +104,8 @@ void Device::tma_load(Warp& w, const Instruction& i, const IssueCode& c, int lan
   job.warp = &w, job.lane = lane, job.site = i.site;
   auto& blocks = w.block->cluster->blocks;
   const int64_t mask = multicast ? integer(w, operand(c, "mask").values[0], lane) : int64_t{1} << w.block->rank;
-  if (mask == 0 || mask >> blocks.size() != 0) return protocol(who, str("mask {} in a cluster of {} blocks", mask, blocks.size()));
+  if (mask == 0 || mask >> blocks.size() != 0)
+    return protocol(who, str("mask {} in a cluster of {} blocks", mask, blocks.size()));
   for (const auto& b : blocks) {
     if ((mask >> b->rank & 1) == 0) continue;
     if (!copy_barrier(w, *b, job.barrier, lane, i.site)) return;
@@ -146,7 +149,8 @@ void Device::run_tma_load(const TmaJob& job) {
 
 void Device::tma_store(Warp& w, const Instruction& i, const IssueCode& c, int lane) {
   const auto& m = world_.maps.at(operand(c, "m").map);
-  if (m.rank != c.atom->n) return protocol({.warp = &w, .lane = lane, .site = i.site}, str("tensor map {} has rank {}", m.name, m.rank));
+  if (m.rank != c.atom->n)
+    return protocol({.warp = &w, .lane = lane, .site = i.site}, str("tensor map {} has rank {}", m.name, m.rank));
   TmaJob job = make_job(m, operand(c, "c"), [&](const Operand& o) { return integer(w, o, lane); });
   job.shared = static_cast<uint32_t>(integer(w, operand(c, "from").values[0], lane));
   job.warp = &w, job.lane = lane, job.site = i.site;
@@ -179,11 +183,13 @@ void Device::read_box(const TmaJob& job, std::vector<std::byte>& box, std::vecto
 
 void Device::write_box(const TmaJob& job, const std::vector<std::byte>& box, const std::vector<bool>& filled) {
   const Who who{.warp = job.warp, .lane = job.lane, .agent = "the TMA store", .site = job.site};
-  const Accessor by = async_accessor(job.stream->write_component, *job.warp->block, job.number, job.view, job.site, true);
+  const Accessor by =
+      async_accessor(job.stream->write_component, *job.warp->block, job.number, job.view, job.site, true);
   job.each_row([&](int64_t offset, uint64_t address, int64_t first, int64_t end) {
     if (world_.stopped || first >= end) return;
     for (int64_t at = first; at < end; ++at) {
-      if (!filled[static_cast<size_t>(offset + at) / 16]) return uninitialised(who, shared_text(job.place((offset + at) / 16 * 16)));
+      if (!filled[static_cast<size_t>(offset + at) / 16])
+        return uninitialised(who, shared_text(job.place((offset + at) / 16 * 16)));
     }
     write_global(address, static_cast<uint64_t>(end - first), by, who, box.data() + offset + first);
   });
@@ -204,8 +210,11 @@ void Device::bulk_load(Warp& w, const Instruction& i, const IssueCode& c, int la
     auto& m = b->mbarriers[barrier];
     const auto phase = static_cast<uint32_t>(m.phase) + 1;
     std::vector<std::byte> data(static_cast<size_t>(bytes));
-    const bool known = read_global(from, data.size(), async_accessor(m.component, *b, phase, view, s, true), who, data.data());
-    if (world_.stopped || !write_shared(*b, to, data.size(), async_accessor(m.component, *b, phase, view, s, false), who, data.data())) return;
+    const bool known =
+        read_global(from, data.size(), async_accessor(m.component, *b, phase, view, s, true), who, data.data());
+    if (world_.stopped ||
+        !write_shared(*b, to, data.size(), async_accessor(m.component, *b, phase, view, s, false), who, data.data()))
+      return;
     if (!known) b->shadow->spoil(to, data.size());
     complete_bytes(*b, m, bytes, who);
   }});
@@ -224,7 +233,8 @@ void Device::bulk_store(Warp& w, const Instruction& i, const IssueCode& c, int l
   start({.run = [this, b, s, number, to, from, bytes, who, st = i.site, view = w.release(LaneMask{1} << lane)] {
     if (!begin_copy(*b, who)) return;
     std::vector<std::byte> data(static_cast<size_t>(bytes));
-    const bool known = read_shared(*b, from, data.size(), async_accessor(s->component, *b, number, view, st, false), who, data.data());
+    const bool known =
+        read_shared(*b, from, data.size(), async_accessor(s->component, *b, number, view, st, false), who, data.data());
     if (!known && !world_.stopped) return uninitialised(who, shared_text(from));
     s->read[number - 1] = true;
     start({.run = [this, b, s, number, to, who, st, view, data = std::move(data)] {
@@ -247,17 +257,18 @@ void Device::cp_async(Warp& w, const Instruction& i, const IssueCode& c, int lan
   const uint32_t number = s->issue();
   ThreadBlock* b = w.block;
   ++b->pending;
-  start({.run = [this, b, s, number, to, from, bytes, whole, who, st = i.site, view = w.release(LaneMask{1} << lane)] {
-           if (!begin_copy(*b, who)) return;
-           std::byte data[16] = {};
-           auto by = async_accessor(s->component, *b, number, view, st, true);
-           by.self.proxy = false;
-           const bool known = bytes == 0 || read_global(from, static_cast<uint64_t>(bytes), by, who, data);
-           by.global = false;
-           if (world_.stopped || !write_shared(*b, to, static_cast<uint64_t>(whole), by, who, data)) return;
-           if (!known) b->shadow->spoil(to, static_cast<uint64_t>(whole));
-           s->read[number - 1] = s->done[number - 1] = true;
-         },
+  start({.run =
+             [this, b, s, number, to, from, bytes, whole, who, st = i.site, view = w.release(LaneMask{1} << lane)] {
+               if (!begin_copy(*b, who)) return;
+               std::byte data[16] = {};
+               auto by = async_accessor(s->component, *b, number, view, st, true);
+               by.self.proxy = false;
+               const bool known = bytes == 0 || read_global(from, static_cast<uint64_t>(bytes), by, who, data);
+               by.global = false;
+               if (world_.stopped || !write_shared(*b, to, static_cast<uint64_t>(whole), by, who, data)) return;
+               if (!known) b->shadow->spoil(to, static_cast<uint64_t>(whole));
+               s->read[number - 1] = s->done[number - 1] = true;
+             },
          .stream = s});
 }
 
@@ -271,9 +282,10 @@ void Device::cp_async_arrive(Warp& w, const Instruction& i, const IssueCode& c, 
   auto view = w.release(LaneMask{1} << lane);
   view.order.raise(s->component, last);
   ++b->pending;
-  start({.run = [this, b, barrier, who, view] {
-           if (begin_copy(*b, who)) arrive_at(*b, b->mbarriers[barrier], 1, view, false, who);
-         },
+  start({.run =
+             [this, b, barrier, who, view] {
+               if (begin_copy(*b, who)) arrive_at(*b, b->mbarriers[barrier], 1, view, false, who);
+             },
          .stream = s});
 }
 

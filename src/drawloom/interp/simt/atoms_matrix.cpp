@@ -22,7 +22,8 @@ void Device::matrix_load(Warp& w, const Instruction& i, const IssueCode& c, bool
       const auto at = static_cast<uint64_t>(integer(w, p, lane));
       banks.push_back(static_cast<uint32_t>(at));
       std::byte raw[16] = {};
-      good[m][r] = read_shared(*w.block, at, 16, accessor(w, lane, false), {.warp = &w, .lane = lane, .site = i.site}, raw);
+      good[m][r] =
+          read_shared(*w.block, at, 16, accessor(w, lane, false), {.warp = &w, .lane = lane, .site = i.site}, raw);
       std::memcpy(rows[m][r], raw, 16);
     }
   }
@@ -31,7 +32,8 @@ void Device::matrix_load(Warp& w, const Instruction& i, const IssueCode& c, bool
     e->undefined = 0;
     for (int lane = 0; lane < 32; ++lane) {
       const int a = lane / 4, b = 2 * (lane % 4);
-      const uint32_t lo = transposed ? rows[m][b][a] : rows[m][a][b], hi = transposed ? rows[m][b + 1][a] : rows[m][a][b + 1];
+      const uint32_t lo = transposed ? rows[m][b][a] : rows[m][a][b],
+                     hi = transposed ? rows[m][b + 1][a] : rows[m][a][b + 1];
       e->value.i[lane] = static_cast<int64_t>(hi << 16 | lo);
       const bool known = transposed ? good[m][b] && good[m][b + 1] : good[m][a];
       if (!known) e->undefined |= LaneMask{1} << lane;
@@ -59,7 +61,8 @@ void Device::matrix_store(Warp& w, const Instruction& i, const IssueCode& c, boo
       banks.push_back(static_cast<uint32_t>(at));
       std::byte raw[16];
       std::memcpy(raw, rows[r], 16);
-      const bool written = write_shared(*w.block, at, 16, accessor(w, lane, false), {.warp = &w, .lane = lane, .site = i.site}, raw);
+      const bool written =
+          write_shared(*w.block, at, 16, accessor(w, lane, false), {.warp = &w, .lane = lane, .site = i.site}, raw);
       if (written && e->undefined != 0) w.block->shadow->spoil(at, 16);
     }
   }
@@ -73,7 +76,9 @@ void Device::mma(Warp& w, const Instruction& i, const IssueCode& c) {
   double a[16 * 16], b[16 * 8], acc[16 * 8];
   const auto used = [&](const char* name, int k) -> const RegisterElement& {
     const auto* e = register_of(w, operand(c, name), k, false);
-    if (e->undefined != 0) uninitialised({.warp = &w, .lane = __builtin_ctz(e->undefined), .site = i.site}, str("registers of operand {}", name));
+    if (e->undefined != 0)
+      uninitialised({.warp = &w, .lane = __builtin_ctz(e->undefined), .site = i.site},
+                    str("registers of operand {}", name));
     return *e;
   };
   for (int lane = 0; lane < 32; ++lane) {
@@ -92,7 +97,8 @@ void Device::mma(Warp& w, const Instruction& i, const IssueCode& c) {
   multiply_accumulate(8, a, b, acc);
   for (int k = 0; k < 4; ++k) {
     auto* e = register_of(w, operand(c, "d"), k, true);
-    for (int lane = 0; lane < 32; ++lane) e->value.f[lane] = acc[(lane / 4 + 8 * (k >> 1)) * 8 + 2 * (lane % 4) + (k & 1)];
+    for (int lane = 0; lane < 32; ++lane)
+      e->value.f[lane] = acc[(lane / 4 + 8 * (k >> 1)) * 8 + 2 * (lane % 4) + (k & 1)];
   }
 }
 

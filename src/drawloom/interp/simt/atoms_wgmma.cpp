@@ -33,7 +33,8 @@ struct Descriptor {
   auto chunk_along_rows(uint32_t part, uint32_t k) const -> uint32_t {
     if (span == 0) return swizzled(start + part * stride + k / 8 * leading + k % 8 * 16);
     const uint32_t parts = static_cast<uint32_t>(span) / 16;
-    return swizzled(start + part / parts * leading + k / 8 * stride + k % 8 * static_cast<uint32_t>(span) + part % parts * 16);
+    return swizzled(start + part / parts * leading + k / 8 * stride + k % 8 * static_cast<uint32_t>(span) +
+                    part % parts * 16);
   }
 };
 
@@ -65,7 +66,8 @@ void Device::wgmma(Warp& w, const Instruction& i, const IssueCode& c) {
     entry += str("{} {}, ", o.row->name, static_cast<uint64_t>(v));
   }
   if (!same_in_group(w, i, entry)) return;
-  if (Descriptor(job.a).base_offset != 0 || Descriptor(job.b).base_offset != 0) return protocol(who, "a descriptor with a base offset");
+  if (Descriptor(job.a).base_offset != 0 || Descriptor(job.b).base_offset != 0)
+    return protocol(who, "a descriptor with a base offset");
   job.number = w.wgmma.issue();
   const auto& d = operand(c, "d");
   const int shape = d.first * 1024 + d.row->count;
@@ -74,7 +76,8 @@ void Device::wgmma(Warp& w, const Instruction& i, const IssueCode& c) {
     auto& e = registers[static_cast<size_t>(d.first + k)];
     const auto name = str("`{}[{}]`", code_.registers[static_cast<size_t>(d.registers)].buffer->name, d.first + k);
     if (e.changed) return protocol(who, str("accumulates into {}, written since the last `fence wgmma`", name));
-    if (e.written_by > w.wgmma.waited && e.shape != shape) return protocol(who, str("accumulates into {}, which a wgmma of another shape writes", name));
+    if (e.written_by > w.wgmma.waited && e.shape != shape)
+      return protocol(who, str("accumulates into {}, which a wgmma of another shape writes", name));
     if (job.use && e.undefined != 0) return uninitialised(who, name);
     e.written_by = job.number, e.shape = shape, e.undefined = 0;
   }
@@ -89,12 +92,13 @@ void Device::wgmma(Warp& w, const Instruction& i, const IssueCode& c) {
   job.view = w.release(w.live);
   ThreadBlock* b = w.block;
   ++b->pending;
-  start({.run = [this, &w, b, s = i.site, job = std::move(job)] {
-           --b->pending;
-           if (b->exited) return;
-           run_wgmma(w, s, job);
-           w.wgmma.read[job.number - 1] = w.wgmma.done[job.number - 1] = true;
-         },
+  start({.run =
+             [this, &w, b, s = i.site, job = std::move(job)] {
+               --b->pending;
+               if (b->exited) return;
+               run_wgmma(w, s, job);
+               w.wgmma.read[job.number - 1] = w.wgmma.done[job.number - 1] = true;
+             },
          .stream = &w.wgmma});
 }
 
@@ -172,9 +176,11 @@ void Device::gather_b(const WgmmaRun& r, double* b) {
 void Device::run_wgmma(Warp& w, int s, const WgmmaJob& job) {
   const auto& c = *job.code;
   const int n = c.atom->n;
-  const WgmmaRun r{.warp = w, .job = job,
+  const WgmmaRun r{.warp = w,
+                   .job = job,
                    .by = async_accessor(w.wgmma.component, *w.block, job.number, job.view, s, false),
-                   .type = c.atom->element, .site = s};
+                   .type = c.atom->element,
+                   .site = s};
   double a[16 * 16];
   std::vector<double> b(static_cast<size_t>(16 * n)), acc(b.size());
   gather_a(r, a);

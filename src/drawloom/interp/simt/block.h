@@ -8,10 +8,10 @@ namespace drawloom::simt {
 /// A 64-bit barrier in shared memory.
 struct Mbarrier {
   uint32_t address = 0;
-  int64_t count = 0;    ///< arrivals that complete a phase
-  int64_t pending = 0;  ///< of them, outstanding in the current phase
-  int64_t bytes = 0;    ///< expected less arrived; negative while copies are ahead of what expects them
-  int64_t phase = 0;    ///< phases completed
+  int64_t count = 0;        ///< arrivals that complete a phase
+  int64_t pending = 0;      ///< of them, outstanding in the current phase
+  int64_t bytes = 0;        ///< expected less arrived; negative while copies are ahead of what expects them
+  int64_t phase = 0;        ///< phases completed
   Component component = 0;  ///< of the copies that it counts
   bool fenced = false;      ///< its initialisation is seen by the cluster and by asynchronous agents
   int init_warp = 0, init_lane = 0, init_site = 0;
@@ -47,7 +47,7 @@ struct ThreadBlock {
   int64_t free_registers = 0;
   int live_warps = 0;
   int pending = 0;  ///< asynchronous operations that touch its shared memory
-  Clock touched;  ///< arrivals of other blocks and copies into it: over before it may end
+  Clock touched;    ///< arrivals of other blocks and copies into it: over before it may end
   bool exited = false;
 };
 

@@ -57,8 +57,10 @@ auto sim_call(const Program& program, const std::vector<std::string>& words) -> 
   int64_t seed = 1;
   if (const auto s = take("seed"); !s.empty() && !read_number(s, seed)) return wrong(program, "seed", s);
   out.options.seed = static_cast<uint64_t>(seed);
-  if (const auto s = take("order"); !s.empty() && !named(kOrders, s, out.options.order)) return wrong(program, "order", s);
-  if (const auto s = take("moment"); !s.empty() && !named(kMoments, s, out.options.moment)) return wrong(program, "moment", s);
+  if (const auto s = take("order"); !s.empty() && !named(kOrders, s, out.options.order))
+    return wrong(program, "order", s);
+  if (const auto s = take("moment"); !s.empty() && !named(kMoments, s, out.options.moment))
+    return wrong(program, "moment", s);
   for (const auto& argument : program.arguments) {
     if (const auto* scalar = std::get_if<ScalarArgument>(&argument)) {
       int64_t value = 0;

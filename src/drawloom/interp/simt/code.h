@@ -7,8 +7,8 @@
 
 #include "drawloom/interp/scalar/value.h"
 #include "drawloom/ir/atoms.h"
-#include "drawloom/ir/verify_device.h"
 #include "drawloom/ir/program.h"
+#include "drawloom/ir/verify_device.h"
 #include "drawloom/support/result.h"
 
 namespace drawloom::simt {
@@ -16,9 +16,35 @@ namespace drawloom::simt {
 inline constexpr int kNone = -1;
 
 enum class Op : uint8_t {
-  Cast, Reinterpret, Unary, Binary, Select, Call, Load, Address,  // values
-  If, Else, EndIf, Loop, Next, Role, Elect, EndElect, End,        // who goes on, and where
-  Store, Allocate, Sync, Init, Arrive, Expect, Wait, Fence, Issue, Commit, WaitGroup, SetRegisters
+  Cast,
+  Reinterpret,
+  Unary,
+  Binary,
+  Select,
+  Call,
+  Load,
+  Address,  // values
+  If,
+  Else,
+  EndIf,
+  Loop,
+  Next,
+  Role,
+  Elect,
+  EndElect,
+  End,  // who goes on, and where
+  Store,
+  Allocate,
+  Sync,
+  Init,
+  Arrive,
+  Expect,
+  Wait,
+  Fence,
+  Issue,
+  Commit,
+  WaitGroup,
+  SetRegisters
 };
 
 /// Where an instruction finds a value.
@@ -41,16 +67,16 @@ struct Instruction {
   int to = kNone;        ///< slot
   Operand from[3];       ///< operands in the order of the node's fields
   int place = kNone;     ///< into Code::places: Load, Store, Address, Allocate and the mbarrier statements
-  int target = kNone;    ///< If: its Else; Else: its EndIf; Loop: behind its Next; Next: its first; Role, Elect: the end
-  int number = 0;        ///< Role: index into roles; Issue: into issues; Sync: threads; WaitGroup, SetRegisters: count
+  int target = kNone;  ///< If: its Else; Else: its EndIf; Loop: behind its Next; Next: its first; Role, Elect: the end
+  int number = 0;      ///< Role: index into roles; Issue: into issues; Sync: threads; WaitGroup, SetRegisters: count
   int site = 0;
 };
 
 /// An element of a buffer by its subscripts.
 struct Place {
   const BufferDecl* buffer = nullptr;
-  int argument = kNone;   ///< memory of an argument
-  int registers = kNone;  ///< number of a Register buffer
+  int argument = kNone;          ///< memory of an argument
+  int registers = kNone;         ///< number of a Register buffer
   std::vector<int64_t> extents;  ///< of Register and Shared buffers
   std::vector<Operand> index;
   int site = 0;
@@ -58,7 +84,7 @@ struct Place {
 
 struct IssueOperand {
   const AtomOperand* row = nullptr;
-  std::vector<Operand> values;  ///< of Value, Values, Descriptor, Predicate, Immediate, Shared, Global, Barrier
+  std::vector<Operand> values;       ///< of Value, Values, Descriptor, Predicate, Immediate, Shared, Global, Barrier
   int registers = kNone, first = 0;  ///< of Registers
   const Symbol* map = nullptr;
 };

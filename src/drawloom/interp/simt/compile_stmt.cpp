@@ -6,7 +6,9 @@
 
 namespace drawloom::simt {
 
-auto compile_launch(const Launch& launch, const HostNames& host) -> Result<Code> { return Compiler(launch, host).run(); }
+auto compile_launch(const Launch& launch, const HostNames& host) -> Result<Code> {
+  return Compiler(launch, host).run();
+}
 
 auto Compiler::run() -> Result<Code> {
   DRAWLOOM_TRY(code_.shape, launch_shape(*code_.launch));
@@ -31,7 +33,8 @@ void Compiler::statement(const Stmt& s) {
   const int outer_slot = next_slot_, outer_site = site_;
   const bool has_site = s.kind() != Kind::Block && s.kind() != Kind::Stage;
   if (has_site) {
-    const bool named = s.kind() != Kind::Store && s.kind() != Kind::LetStmt && s.kind() != Kind::For && s.kind() != Kind::If;
+    const bool named =
+        s.kind() != Kind::Store && s.kind() != Kind::LetStmt && s.kind() != Kind::For && s.kind() != Kind::If;
     site_ = static_cast<int>(code_.sites.size());
     code_.sites.push_back({.loc = s.loc(), .words = named ? described(*s.get()) : std::string()});
   }
@@ -210,7 +213,8 @@ auto Compiler::issue_operand(const Issue& n, const AtomOperand& row, size_t& at)
     out.registers = found->second, out.first = static_cast<int>(first);
     const auto& buffer = code_.registers[static_cast<size_t>(found->second)];
     if (first < 0 || first + row.count > buffer.elements) {
-      fail(n, str("operand {} takes registers {} to {} of {}", row.name, first, first + row.count - 1, buffer.elements));
+      fail(n,
+           str("operand {} takes registers {} to {} of {}", row.name, first, first + row.count - 1, buffer.elements));
     }
     return out;
   }

@@ -27,8 +27,8 @@ class Device {
   /// Somebody touching memory, for messages.
   struct Who {
     const Warp* warp = nullptr;
-    int lane = kNone;          ///< kNone: the warp
-    const char* agent = "";    ///< of asynchronous operations: what they are
+    int lane = kNone;        ///< kNone: the warp
+    const char* agent = "";  ///< of asynchronous operations: what they are
     int site = 0;
   };
 
@@ -40,7 +40,9 @@ class Device {
   auto perform_async() -> bool;
   void start(AsyncOp op);
   void settle() {
-    if (world_.options.moment == AsyncMoment::earliest) while (perform_async()) {}
+    if (world_.options.moment == AsyncMoment::earliest)
+      while (perform_async()) {
+      }
   }
   void exit_warp(Warp& w);
   void exit_block(ThreadBlock& b);
@@ -83,10 +85,12 @@ class Device {
 
   // memory.cpp: bytes, with the shadow asked; false: outside, reported
   auto accessor(const Warp& w, int lane, bool global) const -> Accessor;
-  auto async_accessor(Component stream, const ThreadBlock& block, uint32_t clock, const View& view, int site, bool global) const
-      -> Accessor;
-  auto read_shared(ThreadBlock& b, uint64_t at, uint64_t bytes, const Accessor& by, const Who& who, std::byte* out) -> bool;
-  auto write_shared(ThreadBlock& b, uint64_t at, uint64_t bytes, const Accessor& by, const Who& who, const std::byte* in) -> bool;
+  auto async_accessor(Component stream, const ThreadBlock& block, uint32_t clock, const View& view, int site,
+                      bool global) const -> Accessor;
+  auto read_shared(ThreadBlock& b, uint64_t at, uint64_t bytes, const Accessor& by, const Who& who, std::byte* out)
+      -> bool;
+  auto write_shared(ThreadBlock& b, uint64_t at, uint64_t bytes, const Accessor& by, const Who& who,
+                    const std::byte* in) -> bool;
   auto read_global(uint64_t at, uint64_t bytes, const Accessor& by, const Who& who, std::byte* out) -> bool;
   auto write_global(uint64_t at, uint64_t bytes, const Accessor& by, const Who& who, const std::byte* in) -> bool;
   auto filled_shared(ThreadBlock& b, uint64_t at, uint64_t bytes, const Who& who) -> bool;
@@ -141,7 +145,8 @@ class Device {
   void bulk_store(Warp& w, const Instruction& i, const IssueCode& c, int lane);
   void cp_async(Warp& w, const Instruction& i, const IssueCode& c, int lane);
   void cp_async_arrive(Warp& w, const Instruction& i, const IssueCode& c, int lane);
-  void fill_box(const struct TmaJob& job, const Accessor& by, const std::function<void(int64_t, std::byte*, bool)>& put);
+  void fill_box(const struct TmaJob& job, const Accessor& by,
+                const std::function<void(int64_t, std::byte*, bool)>& put);
   void run_tma_load(const struct TmaJob& job);
   void read_box(const struct TmaJob& job, std::vector<std::byte>& box, std::vector<bool>& filled);
   void write_box(const struct TmaJob& job, const std::vector<std::byte>& box, const std::vector<bool>& filled);

@@ -24,7 +24,8 @@ void Device::run_warp(Warp& w) {
   while (!world_.stopped && w.state == Warp::State::ready) {
     const auto& i = code_.instructions[static_cast<size_t>(w.pc)];
     if (++world_.report.steps > world_.options.max_steps) {
-      return world_.report_error(Diag(DiagKind::machine_budget, site(i.site).loc, world_.options.max_steps, code_.launch->name), true);
+      return world_.report_error(
+          Diag(DiagKind::machine_budget, site(i.site).loc, world_.options.max_steps, code_.launch->name), true);
     }
     const bool may_yield = world_.options.order == WarpOrder::random && !w.yielded && touches_memory(code_, i);
     if (may_yield && world_.random.chance(6)) {
@@ -174,7 +175,8 @@ void Device::check_uniform(Warp& w, const Instruction& i) {
   each_lane(w.mask, [&](int lane) {
     const Value v = value(w, i.from[0], lane);
     if (v.i == first.i || world_.stopped) return;
-    protocol({.warp = &w, .lane = lane, .site = i.site}, str("warp_uniform of {} here and {} in lane {}", v.i, first.i, __builtin_ctz(w.mask)));
+    protocol({.warp = &w, .lane = lane, .site = i.site},
+             str("warp_uniform of {} here and {} in lane {}", v.i, first.i, __builtin_ctz(w.mask)));
   });
 }
 
@@ -182,13 +184,15 @@ auto Device::check_defined(Warp& w, const Operand& o, LaneMask lanes, const char
   const LaneMask bad = poison(w, o) & (o.uniform ? ~LaneMask{0} : lanes);
   if (bad == 0) return true;
   const auto& cause = code_.places[static_cast<size_t>(w.cause[static_cast<size_t>(o.index)])];
-  uninitialised({.warp = &w, .lane = __builtin_ctz(bad), .site = cause.site}, str("an element of `{}` {}", cause.buffer->name, use));
+  uninitialised({.warp = &w, .lane = __builtin_ctz(bad), .site = cause.site},
+                str("an element of `{}` {}", cause.buffer->name, use));
   return false;
 }
 
 auto Device::need_whole(Warp& w, const Instruction& i) -> bool {
   if (w.whole()) return true;
-  protocol({.warp = &w, .site = i.site}, str("{} is reached by {} of its {} threads", site(i.site).words.empty() ? "a collective" : site(i.site).words,
+  protocol({.warp = &w, .site = i.site}, str("{} is reached by {} of its {} threads",
+                                             site(i.site).words.empty() ? "a collective" : site(i.site).words,
                                              __builtin_popcount(w.mask), __builtin_popcount(w.live)));
   return false;
 }
@@ -229,7 +233,9 @@ void Device::control(Warp& w, const Instruction& i) {
 }
 
 void Device::loop_head(Warp& w, const Instruction& i) {
-  if (!check_defined(w, i.from[0], w.mask, "that bounds a loop") || !check_defined(w, i.from[1], w.mask, "that bounds a loop")) return;
+  if (!check_defined(w, i.from[0], w.mask, "that bounds a loop") ||
+      !check_defined(w, i.from[1], w.mask, "that bounds a loop"))
+    return;
   LaneMask in = 0;
   each_lane(w.mask, [&](int lane) {
     in |= LaneMask{integer(w, i.from[1], lane) > 0} << lane;
@@ -269,7 +275,8 @@ void Device::role(Warp& w, const Instruction& i) {
     return;
   }
   if (!need_whole(w, i)) return;
-  for (int lane = 0; lane < 32; ++lane) w.slots[static_cast<size_t>(i.to)].i[lane] = (w.number - role.first_warp) * 32 + lane;
+  for (int lane = 0; lane < 32; ++lane)
+    w.slots[static_cast<size_t>(i.to)].i[lane] = (w.number - role.first_warp) * 32 + lane;
 }
 
 }  // namespace drawloom::simt

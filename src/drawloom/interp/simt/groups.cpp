@@ -10,7 +10,8 @@ auto Device::stream(Warp& w, int lane, AsyncGroup group) -> Stream& {
   const auto [at, is_new] = streams.try_emplace(lane);
   if (is_new) {
     at->second.component = w.block->cluster->new_component();
-    at->second.write_component = group == AsyncGroup::CpAsync ? at->second.component : w.block->cluster->new_component();
+    at->second.write_component =
+        group == AsyncGroup::CpAsync ? at->second.component : w.block->cluster->new_component();
   }
   return at->second;
 }
@@ -57,7 +58,8 @@ void Device::check_exit(Warp& w) {
   }
   for (const auto& [lane, s] : w.bulk) {
     if (s.issued() > s.read_waited) {
-      protocol({.warp = &w, .lane = lane, .site = who.site}, str("ends while {} of its bulk stores may still read shared memory", s.issued() - s.read_waited));
+      protocol({.warp = &w, .lane = lane, .site = who.site},
+               str("ends while {} of its bulk stores may still read shared memory", s.issued() - s.read_waited));
     }
   }
 }

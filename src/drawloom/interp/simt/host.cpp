@@ -27,7 +27,8 @@ auto Host::bind(const std::vector<SimArgument>& arguments) -> Status {
     const auto& buffer = *argument.buffer;
     if (!given.array) return wrong(buffer.name, "no array");
     const Array& a = *given.array;
-    if (a.element != buffer.element) return wrong(buffer.name, str("elements are {}, not {}", a.element, buffer.element));
+    if (a.element != buffer.element)
+      return wrong(buffer.name, str("elements are {}, not {}", a.element, buffer.element));
     if (a.rank() != buffer.rank) return wrong(buffer.name, str("rank {}, not {}", a.rank(), buffer.rank));
     for (size_t d = 0; d < a.dims.size(); ++d) {
       names_.values[buffer.min[d].get()] = int_value(kIndex, a.dims[d].min);
@@ -37,8 +38,11 @@ auto Host::bind(const std::vector<SimArgument>& arguments) -> Status {
     names_.arguments[&buffer] = static_cast<int>(world_.regions.size());
     const bool input = argument.role == ArgumentRole::Input;
     const int granule = std::min(a.element.bytes(), 4) / (given.misaligned_bytes % 4 == 0 ? 1 : a.element.bytes());
-    world_.regions.push_back({.buffer = &buffer, .array = given.array, .base = next + static_cast<uint64_t>(given.misaligned_bytes),
-                              .writable = !input, .shadow = Shadow(a.data.size(), std::max(granule, 1), input)});
+    world_.regions.push_back({.buffer = &buffer,
+                              .array = given.array,
+                              .base = next + static_cast<uint64_t>(given.misaligned_bytes),
+                              .writable = !input,
+                              .shadow = Shadow(a.data.size(), std::max(granule, 1), input)});
     // Far enough apart that no stray subscript lands in another argument.
     next += (a.data.size() / 0x1000'0000 + 2) * 0x1000'0000;
   }
@@ -90,18 +94,24 @@ void Host::execute(const Check& n) {
   world_.report.check_failure = {.code = n.code, .message = format_pieces(n.message, args.data(), args.size())};
 }
 
+/// Where an element of an argument lies; by one subscript, so many elements from the first.
+auto Host::address(const BufferDecl& buffer, const ExprList& index) -> uint64_t {
+  const auto& r = world_.regions[static_cast<size_t>(names_.arguments.at(&buffer))];
+  int64_t position = r.array->first;
+  if (index.size() == 1 && (r.array->rank() != 1 || names_.flat_storage)) {
+    position += expr(index[0]).i;
+  } else {
+    for (size_t d = 0; d < index.size(); ++d)
+      position += (expr(index[d]).i - r.array->dims[d].min) * r.array->dims[d].stride;
+  }
+  return r.address(position);
+}
+
 auto Host::map_value(const TensorMap& n) -> MapValue {
   MapValue m{.name = n.symbol->name, .region = names_.arguments.at(n.buffer.get())};
-  const auto& r = world_.regions[static_cast<size_t>(m.region)];
   m.element = n.buffer->element, m.element_bytes = m.element.bytes();
   m.rank = static_cast<int>(n.dims.size()), m.swizzle = n.swizzle, m.fill = n.fill;
-  int64_t position = r.array->first;
-  if (n.base.size() == 1 && r.array->rank() != 1) {
-    position += expr(n.base[0]).i;
-  } else {
-    for (size_t d = 0; d < n.base.size(); ++d) position += (expr(n.base[d]).i - r.array->dims[d].min) * r.array->dims[d].stride;
-  }
-  m.base = r.address(position);
+  m.base = address(*n.buffer, n.base);
   for (size_t d = 0; d < n.dims.size(); ++d) {
     m.dims[d] = expr(n.dims[d]).i;
     m.box[d] = expr(n.box[d]).i;
@@ -115,13 +125,16 @@ auto Host::map_problem(const MapValue& m) const -> std::string {
   if (m.base % 16 != 0) return str("its base is not aligned to 16 bytes but {}", m.base & (0 - m.base));
   const int64_t inner = m.box[0] * m.element_bytes;
   if (inner % 16 != 0) return str("a row of its box has {} bytes, no multiple of 16", inner);
-  if (m.swizzle != 0 && inner > m.swizzle) return str("a row of its box has {} bytes, more than its swizzle of {}", inner, m.swizzle);
+  if (m.swizzle != 0 && inner > m.swizzle)
+    return str("a row of its box has {} bytes, more than its swizzle of {}", inner, m.swizzle);
   for (int d = 0; d < m.rank; ++d) {
     if (m.dims[d] < 1 || m.dims[d] > int64_t{1} << 32) return str("dimension {} has {} elements", d, m.dims[d]);
     if (m.box[d] < 1 || m.box[d] > 256) return str("its box has {} elements in dimension {}", m.box[d], d);
     if (d == 0) continue;
-    if (m.strides[d] % 16 != 0) return str("the stride of dimension {} is {} bytes, no multiple of 16", d, m.strides[d]);
-    if (m.strides[d] < 0 || m.strides[d] >= int64_t{1} << 40) return str("the stride of dimension {} is {} bytes", d, m.strides[d]);
+    if (m.strides[d] % 16 != 0)
+      return str("the stride of dimension {} is {} bytes, no multiple of 16", d, m.strides[d]);
+    if (m.strides[d] < 0 || m.strides[d] >= int64_t{1} << 40)
+      return str("the stride of dimension {} is {} bytes", d, m.strides[d]);
   }
   return {};
 }
@@ -186,6 +199,10 @@ auto Host::evaluate(const Call& n) -> Value {
   for (size_t k = 0; k < n.args.size(); ++k) args[k] = expr(n.args[k]);
   return n.function == Intrinsic::WarpUniform ? args[0] : eval_call(n.function, args);
 }
+auto Host::evaluate(const Address& n) -> Value {
+  if (!names_.arguments.contains(n.buffer.get())) return fail(n, "the host knows the places of arguments alone");
+  return int_value(n.type, static_cast<int64_t>(address(*n.buffer, n.index)));
+}
 auto Host::evaluate(const Let& n) -> Value {
   names_.values[n.symbol.get()] = expr(n.value);
   return expr(n.body);
@@ -193,7 +210,8 @@ auto Host::evaluate(const Let& n) -> Value {
 
 }  // namespace simt
 
-auto simulate(const Program& program, const std::vector<SimArgument>& arguments, const SimOptions& options) -> Result<SimReport> {
+auto simulate(const Program& program, const std::vector<SimArgument>& arguments, const SimOptions& options)
+    -> Result<SimReport> {
   simt::Host host(program, options);
   DRAWLOOM_REQUIRE(host.bind(arguments));
   return host.run();

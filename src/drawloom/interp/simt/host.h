@@ -44,6 +44,8 @@ class Host {
   auto evaluate(const Select& n) -> Value;
   auto evaluate(const Call& n) -> Value;
   auto evaluate(const Let& n) -> Value;
+  auto evaluate(const Address& n) -> Value;
+  auto address(const BufferDecl& buffer, const ExprList& index) -> uint64_t;
   auto fail(const Node& n, std::string_view what) -> Value;
   auto going() const -> bool { return !problem_ && !world_.stopped && !world_.report.check_failure; }
 

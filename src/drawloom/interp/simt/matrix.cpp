@@ -24,7 +24,8 @@ auto half_value(Type type, uint32_t bits) -> double {
 auto truncate_to_f32(double v) -> double {
   const double size = std::fabs(v);
   // The fraction of an f32 is 29 bits shorter.
-  if (size >= 0x1p-126 && size < 0x1p128) return std::bit_cast<double>(std::bit_cast<uint64_t>(v) & ~uint64_t{0x1FFFFFFF});
+  if (size >= 0x1p-126 && size < 0x1p128)
+    return std::bit_cast<double>(std::bit_cast<uint64_t>(v) & ~uint64_t{0x1FFFFFFF});
   if (!(size < 0x1p128)) return v;
   return std::trunc(v * 0x1p149) * 0x1p-149;
 }

@@ -21,14 +21,21 @@ void Device::init(Warp& w, const Instruction& i) {
     if (world_.stopped || !shared_address(w, code_.places[static_cast<size_t>(i.place)], lane, i.site, at)) return;
     if (!check_defined(w, i.from[0], LaneMask{1} << lane, "as a count")) return;
     const int64_t count = integer(w, i.from[0], lane);
-    if (count < 1 || count > kMostCount) return protocol(who, str("an mbarrier of {} arrivals; it counts 1 to {}", count, kMostCount));
+    if (count < 1 || count > kMostCount)
+      return protocol(who, str("an mbarrier of {} arrivals; it counts 1 to {}", count, kMostCount));
     if (const auto old = w.block->mbarriers.find(at); old != w.block->mbarriers.end()) {
-      return protocol(who, str("initialises {} again, which line {} did", shared_text(at), site(old->second.init_site).loc.line()));
+      return protocol(
+          who, str("initialises {} again, which line {} did", shared_text(at), site(old->second.init_site).loc.line()));
     }
     const std::byte zero[8] = {};
     write_shared(*w.block, at, 8, accessor(w, lane, false), who, zero);
-    w.block->mbarriers[at] = {.address = at, .count = count, .pending = count, .component = w.block->cluster->new_component(),
-                              .init_warp = w.number, .init_lane = lane, .init_site = i.site};
+    w.block->mbarriers[at] = {.address = at,
+                              .count = count,
+                              .pending = count,
+                              .component = w.block->cluster->new_component(),
+                              .init_warp = w.number,
+                              .init_lane = lane,
+                              .init_site = i.site};
   });
 }
 
@@ -47,11 +54,13 @@ auto Device::find_barrier(Warp& w, ThreadBlock& b, uint32_t address, int lane, i
   auto& m = found->second;
   Conflict c;
   if (b.shadow->look(address, 8, accessor(w, lane, false), c)) {
-    protocol(who, str("nothing orders this use of {} after its initialisation in line {}", barrier_text(b, m), site(m.init_site).loc.line()));
+    protocol(who, str("nothing orders this use of {} after its initialisation in line {}", barrier_text(b, m),
+                      site(m.init_site).loc.line()));
     return nullptr;
   }
   if (&b != w.block && !m.fenced) {
-    protocol(who, str("{} is used from another block, without `fence mbarrier_init` after its initialisation", barrier_text(b, m)));
+    protocol(who, str("{} is used from another block, without `fence mbarrier_init` after its initialisation",
+                      barrier_text(b, m)));
     return nullptr;
   }
   return &m;
@@ -94,7 +103,8 @@ auto Device::arrive(Warp& w, const Instruction& i) -> Next {
 void Device::arrive_at(ThreadBlock& b, Mbarrier& m, int64_t count, const View& view, bool remote, const Who& who) {
   if (count < 1) return protocol(who, str("{} arrivals at {}", count, barrier_text(b, m)));
   if (count > m.pending) {
-    return protocol(who, str("{} arrivals at {}, whose phase {} lacks only {} of {}", count, barrier_text(b, m), m.phase, m.pending, m.count));
+    return protocol(who, str("{} arrivals at {}, whose phase {} lacks only {} of {}", count, barrier_text(b, m),
+                             m.phase, m.pending, m.count));
   }
   m.pending -= count;
   (remote ? m.gathering_remote : m.gathering).join(view);
@@ -123,7 +133,8 @@ void Device::expect_bytes(ThreadBlock& b, Mbarrier& m, int64_t bytes, const Who&
 void Device::complete_bytes(ThreadBlock& b, Mbarrier& m, int64_t bytes, const Who& who) {
   b.touched.raise(m.component, static_cast<uint32_t>(m.phase) + 1);
   m.bytes -= bytes;
-  if (m.bytes < -kMostCount) return protocol(who, str("{} is {} bytes ahead of what it expects", barrier_text(b, m), -m.bytes));
+  if (m.bytes < -kMostCount)
+    return protocol(who, str("{} is {} bytes ahead of what it expects", barrier_text(b, m), -m.bytes));
   ++progress_;
   finish_phase(b, m, who);
 }
@@ -131,7 +142,8 @@ void Device::complete_bytes(ThreadBlock& b, Mbarrier& m, int64_t bytes, const Wh
 void Device::finish_phase(ThreadBlock& b, Mbarrier& m, const Who& who) {
   if (m.pending != 0 || m.bytes > 0) return;
   if (m.bytes < 0) {
-    return protocol(who, str("phase {} of {} gets {} bytes more than it expects", m.phase, barrier_text(b, m), -m.bytes));
+    return protocol(who,
+                    str("phase {} of {} gets {} bytes more than it expects", m.phase, barrier_text(b, m), -m.bytes));
   }
   ++m.phase;
   m.pending = m.count;
@@ -153,8 +165,10 @@ auto Device::phase_ready(Warp& w, Mbarrier& m, int lane, int64_t parity, int s) 
   int64_t wanted = (m.phase & 1) == parity ? m.phase : m.phase - 1;
   if (last != w.waited.end()) wanted = (last->second & 1) == parity ? last->second : last->second + 1;
   if (m.phase >= wanted + 2) {
-    protocol(who, str("waits for phase {} of {} (parity {}), which is in phase {} already: the parity no longer tells them apart", wanted,
-                      barrier_text(*w.block, m), parity, m.phase));
+    protocol(
+        who,
+        str("waits for phase {} of {} (parity {}), which is in phase {} already: the parity no longer tells them apart",
+            wanted, barrier_text(*w.block, m), parity, m.phase));
     return false;
   }
   return m.phase > wanted;

@@ -4,7 +4,9 @@
 
 namespace drawloom::simt {
 
-auto Device::block_text(const ThreadBlock& b) const -> std::string { return str("({}, {}, {})", b.index[0], b.index[1], b.index[2]); }
+auto Device::block_text(const ThreadBlock& b) const -> std::string {
+  return str("({}, {}, {})", b.index[0], b.index[1], b.index[2]);
+}
 
 auto Device::warp_text(const Warp& w) const -> std::string {
   const auto role = w.role == kNone ? std::string() : str(" (\"{}\")", code_.roles[static_cast<size_t>(w.role)].name);
@@ -37,7 +39,8 @@ auto Device::shared_text(uint64_t at) const -> std::string {
     if (at >= static_cast<uint64_t>(s.at) && at < static_cast<uint64_t>(s.at + s.bytes)) found = &s;
   }
   if (!found) return str("byte {} of shared memory", at);
-  const uint64_t offset = at - static_cast<uint64_t>(found->at), bytes = static_cast<uint64_t>(found->buffer->element.bytes());
+  const uint64_t offset = at - static_cast<uint64_t>(found->at),
+                 bytes = static_cast<uint64_t>(found->buffer->element.bytes());
   return str("`{}[{}]`", found->buffer->name, offset / bytes);
 }
 auto Device::global_text(uint64_t at) const -> std::string {
@@ -62,7 +65,8 @@ void Device::uninitialised(const Who& who, const std::string& place) {
   world_.report_error(Diag(DiagKind::device_uninitialised, site(who.site).loc, who_text(who), place), true);
 }
 void Device::out_of_bounds(const Who& who, const char* verb, const std::string& place, const std::string& limits) {
-  world_.report_error(Diag(DiagKind::device_out_of_bounds, site(who.site).loc, who_text(who), verb, place, limits), true);
+  world_.report_error(Diag(DiagKind::device_out_of_bounds, site(who.site).loc, who_text(who), verb, place, limits),
+                      true);
 }
 
 void Device::count_banks(Warp& w, int s, const std::vector<uint32_t>& addresses, int bytes) {

@@ -39,12 +39,15 @@ Device::Device(World& world, const Code& code, const int64_t* grid)
 void Device::run() {
   const auto& l = *code_.launch;
   if (!fits({}, code_)) {
-    return protocol({}, str("a block of {} threads with {} registers each and {} bytes of shared memory does not fit a multiprocessor",
-                            code_.threads, entry_registers(l, code_.threads), l.shared_bytes));
+    return protocol(
+        {},
+        str("a block of {} threads with {} registers each and {} bytes of shared memory does not fit a multiprocessor",
+            code_.threads, entry_registers(l, code_.threads), l.shared_bytes));
   }
   Taken several;
   for (int n = 1; n < l.min_blocks; ++n) add_block(several, code_);
-  if (!fits(several, code_)) return protocol({}, str("a multiprocessor does not hold the {} blocks that the launch asks for", l.min_blocks));
+  if (!fits(several, code_))
+    return protocol({}, str("a multiprocessor does not hold the {} blocks that the launch asks for", l.min_blocks));
   if (grid_[0] % l.cluster_x != 0 || grid_[1] % l.cluster_y != 0 || grid_[2] % l.cluster_z != 0) {
     return protocol({}, "the grid is no multiple of the cluster");
   }
@@ -146,7 +149,8 @@ auto Device::choose_warp() -> Warp* {
     case WarpOrder::random: return can[world_.random.next() % can.size()];
     case WarpOrder::producer_first: return first_by([](const Warp* a, const Warp* b) { return a->role < b->role; });
     case WarpOrder::consumer_first: return first_by([](const Warp* a, const Warp* b) { return a->role > b->role; });
-    case WarpOrder::latest: return first_by([](const Warp* a, const Warp* b) { return a->ready_since > b->ready_since; });
+    case WarpOrder::latest:
+      return first_by([](const Warp* a, const Warp* b) { return a->ready_since > b->ready_since; });
   }
   __builtin_unreachable();
 }
@@ -213,7 +217,8 @@ void Device::exit_block(ThreadBlock& b) {
     }
   }
   if (b.pending > 0) {
-    protocol(who, str("block {} ends while {} asynchronous copies or products still use its shared memory", block_text(b), b.pending));
+    protocol(who, str("block {} ends while {} asynchronous copies or products still use its shared memory",
+                      block_text(b), b.pending));
   }
   for (const auto& w : b.warps) {
     const auto& log = b.group_log[static_cast<size_t>(w->number / 4)];
@@ -237,10 +242,17 @@ void Device::report_deadlock() {
   std::vector<Group> groups;
   for (const Warp* w : warps_) {
     const auto& i = code_.instructions[static_cast<size_t>(w->pc)];
-    Group g{.mbarrier = i.op == Op::Wait, .loc = site(i.site).loc, .numbers = {to_text(w->number)}, .where = {}, .what = waiting_text(*w)};
-    const auto role = w->role == kNone ? std::string() : str(" (\"{}\")", code_.roles[static_cast<size_t>(w->role)].name);
+    Group g{.mbarrier = i.op == Op::Wait,
+            .loc = site(i.site).loc,
+            .numbers = {to_text(w->number)},
+            .where = {},
+            .what = waiting_text(*w)};
+    const auto role =
+        w->role == kNone ? std::string() : str(" (\"{}\")", code_.roles[static_cast<size_t>(w->role)].name);
     g.where = str("{} of block {}", role, block_text(*w->block));
-    const auto same = [&](const Group& o) { return o.where == g.where && o.what == g.what && o.loc.line() == g.loc.line(); };
+    const auto same = [&](const Group& o) {
+      return o.where == g.where && o.what == g.what && o.loc.line() == g.loc.line();
+    };
     const auto known = std::find_if(groups.begin(), groups.end(), same);
     if (known == groups.end()) {
       groups.push_back(std::move(g));
@@ -248,15 +260,18 @@ void Device::report_deadlock() {
       known->numbers.push_back(g.numbers[0]);
     }
   }
-  std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) { return a.mbarrier > b.mbarrier; });
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Group& a, const Group& b) { return a.mbarrier > b.mbarrier; });
   std::vector<std::string> lines;
   for (const auto& g : groups) {
     const bool one = g.numbers.size() == 1;
-    lines.push_back(str("{} {}{} {} {} (line {})", one ? "warp" : "warps", join(g.numbers, ", "), g.where, one ? "waits" : "wait", g.what, g.loc.line()));
+    lines.push_back(str("{} {}{} {} {} (line {})", one ? "warp" : "warps", join(g.numbers, ", "), g.where,
+                        one ? "waits" : "wait", g.what, g.loc.line()));
     if (lines.size() == 12) break;
   }
   if (groups.empty()) lines.push_back("no block can be placed");
-  world_.report_error(Diag(DiagKind::device_deadlock, groups.empty() ? site(0).loc : groups[0].loc, join(lines, "; ")), true);
+  world_.report_error(Diag(DiagKind::device_deadlock, groups.empty() ? site(0).loc : groups[0].loc, join(lines, "; ")),
+                      true);
 }
 
 /// What a warp waits for.
@@ -266,12 +281,14 @@ auto Device::waiting_text(const Warp& w) -> std::string {
     std::string what;
     each_lane(w.mask, [&](int lane) {
       uint32_t at = 0;
-      if (!what.empty() || !shared_address(const_cast<Warp&>(w), code_.places[static_cast<size_t>(i.place)], lane, i.site, at)) return;
+      if (!what.empty() ||
+          !shared_address(const_cast<Warp&>(w), code_.places[static_cast<size_t>(i.place)], lane, i.site, at))
+        return;
       const auto m = w.block->mbarriers.find(at);
       if (m == w.block->mbarriers.end()) return;
       const auto& b = m->second;
-      what = str("for the phase of parity {} of {}: phase {} lacks {} of {} arrivals and {} bytes", integer(w, i.from[0], lane),
-                 barrier_text(*w.block, b), b.phase, b.pending, b.count, b.bytes);
+      what = str("for the phase of parity {} of {}: phase {} lacks {} of {} arrivals and {} bytes",
+                 integer(w, i.from[0], lane), barrier_text(*w.block, b), b.phase, b.pending, b.count, b.bytes);
     });
     return what;
   }
@@ -284,7 +301,8 @@ auto Device::waiting_text(const Warp& w) -> std::string {
     return str("at {}: {} of {} threads came", site(i.site).words, n.arrived, n.threads);
   }
   if (i.op == Op::SetRegisters) {
-    return str("for registers: {} more for each of 32 threads, {} are free in the block", i.number - w.register_count, w.block->free_registers);
+    return str("for registers: {} more for each of 32 threads, {} are free in the block", i.number - w.register_count,
+               w.block->free_registers);
   }
   return str("at {}", site(i.site).words);
 }

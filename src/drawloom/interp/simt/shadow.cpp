@@ -136,7 +136,8 @@ auto Shadow::filled(uint64_t at, uint64_t bytes) const -> bool {
 
 auto Shadow::written_since(uint64_t at, uint64_t bytes, uint32_t cluster) -> bool {
   bool found = false;
-  each(at, bytes, [&](const Granule& g, uint64_t) { found = found || (g.write.lanes != 0 && g.write.cluster >= cluster); });
+  each(at, bytes,
+       [&](const Granule& g, uint64_t) { found = found || (g.write.lanes != 0 && g.write.cluster >= cluster); });
   return found;
 }
 

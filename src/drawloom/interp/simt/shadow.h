@@ -17,7 +17,7 @@ struct Epoch {
   Component base = 0;
   uint32_t lanes = 0;
   uint32_t clock = 0;
-  int32_t site = -1;  ///< statement
+  int32_t site = -1;   ///< statement
   bool async = false;  ///< `base` is a stream
   bool proxy = false;  ///< through the asynchronous proxy: bulk copies, tensor cores
 };

@@ -22,7 +22,8 @@ auto Device::sync(Warp& w, const Instruction& i) -> Next {
       bool same = true;
       each_lane(w.mask, [&](int lane) { same = same && integer(w, i.from[0], lane) == id; });
       if (!same || id < 1 || id > 15) {
-        protocol({.warp = &w, .site = i.site}, same ? str("barrier {}; their numbers are 1 to 15", id) : "the lanes name different barriers");
+        protocol({.warp = &w, .site = i.site},
+                 same ? str("barrier {}; their numbers are 1 to 15", id) : "the lanes name different barriers");
         return Next::go;
       }
       return sync_named(w, i, static_cast<int>(id), i.number, how == SyncKind::Named);

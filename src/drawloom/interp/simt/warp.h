@@ -70,11 +70,11 @@ struct Warp {
   LaneMask live = 0, mask = 0;
   int pc = 0;
   State state = State::ready;
-  bool arrived = false;   ///< at the barrier it stands before
-  bool yielded = false;   ///< it already let others go first
+  bool arrived = false;  ///< at the barrier it stands before
+  bool yielded = false;  ///< it already let others go first
   bool cluster_arrived = false;
   uint32_t cluster_ticket = 0;  ///< generation of the cluster barrier at which it arrived
-  uint64_t seen_progress = 0;  ///< of the device, when it was last blocked
+  uint64_t seen_progress = 0;   ///< of the device, when it was last blocked
   uint64_t ready_since = 0;
   int register_count = 0;
   std::vector<Frame> frames;
@@ -83,12 +83,12 @@ struct Warp {
   std::vector<int> cause;        ///< per slot: place of the load that began it
   std::vector<std::vector<RegisterElement>> registers;
   Stream wgmma;
-  size_t group_steps = 0;  ///< entries of its warpgroup's log that it has run
-  std::map<int, Stream> bulk, cp_async;  ///< by lane
+  size_t group_steps = 0;                              ///< entries of its warpgroup's log that it has run
+  std::map<int, Stream> bulk, cp_async;                ///< by lane
   std::map<std::pair<uint32_t, int>, int64_t> waited;  ///< last phase by mbarrier and lane
 
   uint32_t clock = 1;
-  View all;  ///< what is over for every lane
+  View all;                                     ///< what is over for every lane
   std::array<std::unique_ptr<View>, 32> extra;  ///< of lanes that know more
 
   auto whole() const -> bool { return mask == live; }
