@@ -1,4 +1,4 @@
-/// gpu_mutants [--seeds N] [--jobs N] [--verbose] --equivalent FILE KERNEL.ir..: is every mistake in a kernel's
+/// gpu_mutants [--seeds N] [--jobs N] [--verbose] [--sizes FILE] --equivalent FILE KERNEL.ir..: is every mistake in a kernel's
 /// synchronisation found? A mutant that the simulator does not report must be listed as equivalent, with the reason:
 ///
 ///   kernel: text of the mutant: reason
@@ -22,6 +22,7 @@ struct Options {
   int seeds = 5, jobs = 2;
   bool verbose = false;
   std::map<std::string, std::string> equivalent;  ///< reason by kernel and mutant
+  std::string sizes;
   std::vector<std::string> files;
 };
 
@@ -46,6 +47,8 @@ auto read_options(int argc, char** argv, Options& out) -> bool {
       out.jobs = std::atoi(argv[++i]);
     } else if (word == "--equivalent" && has_next) {
       if (!read_equivalents(argv[++i], out)) return false;
+    } else if (word == "--sizes" && has_next) {
+      out.sizes = argv[++i];
     } else if (word == "--verbose") {
       out.verbose = true;
     } else {
@@ -75,25 +78,23 @@ auto fate_of(const Mutant& m, const KernelFile& file, const Reference& reference
 }
 
 /// Prints what survives; returns how many of them nobody excuses.
-auto test_file(const std::string& path, const Options& options) -> int {
-  const auto file = read_kernel_file(path);
-  if (!file.ok()) return std::printf("%s\n", file.diag().text().c_str()), 1;
-  const auto* reference = find_reference(file->name);
-  if (!reference || file->sizes.empty()) return std::printf("%s: no reference or no size\n", path.c_str()), 1;
-  const auto mutants = mutants_of(file->program);
+auto test_kernel(const KernelFile& file, const Options& options) -> int {
+  const auto* reference = find_reference(file.name);
+  if (!reference || file.sizes.empty()) return std::printf("%s: no reference or no size\n", file.name.c_str()), 1;
+  const auto mutants = mutants_of(file.program);
   std::vector<Fate> fates(mutants.size());
   std::atomic<size_t> next{0};
   std::vector<std::thread> workers;
   for (int j = 0; j < options.jobs; ++j) {
     workers.emplace_back([&] {
-      for (size_t i; (i = next++) < mutants.size();) fates[i] = fate_of(mutants[i], *file, *reference, options.seeds);
+      for (size_t i; (i = next++) < mutants.size();) fates[i] = fate_of(mutants[i], file, *reference, options.seeds);
     });
   }
   for (auto& w : workers) w.join();
   int unexcused = 0, excused = 0, refused = 0;
   for (size_t i = 0; i < mutants.size(); ++i) {
     const auto& m = mutants[i];
-    const std::string name = file->name + ": " + m.text();
+    const std::string name = file.name + ": " + m.text();
     refused += fates[i].kind == Fate::Kind::refused;
     const bool found = fates[i].kind == Fate::Kind::reported || fates[i].kind == Fate::Kind::refused;
     const bool listed = options.equivalent.contains(name);
@@ -113,7 +114,7 @@ auto test_file(const std::string& path, const Options& options) -> int {
                 name.c_str(), m.loc.line(), fates[i].text.c_str());
   }
   std::printf("%s: %zu mutants, %zu reported, %d of them by the verifier, %d equivalent, %d not excused\n",
-              file->name.c_str(), mutants.size(), mutants.size() - static_cast<size_t>(excused + unexcused), refused,
+              file.name.c_str(), mutants.size(), mutants.size() - static_cast<size_t>(excused + unexcused), refused,
               excused, unexcused);
   return unexcused;
 }
@@ -121,9 +122,17 @@ auto test_file(const std::string& path, const Options& options) -> int {
 auto main_of(int argc, char** argv) -> int {
   Options options;
   if (!read_options(argc, argv, options)) return std::printf("no kernel, or a malformed list\n"), 2;
-  int failed = 0;
-  for (const auto& f : options.files) failed += test_file(f, options) != 0;
-  std::printf("%d passed, %d failed\n", static_cast<int>(options.files.size()) - failed, failed);
+  int passed = 0, failed = 0;
+  for (const auto& path : options.files) {
+    const auto files = read_kernel_files(path, options.sizes);
+    if (!files.ok()) {
+      std::printf("%s\n", files.diag().text().c_str());
+      ++failed;
+      continue;
+    }
+    for (const auto& f : *files) (test_kernel(f, options) == 0 ? passed : failed) += 1;
+  }
+  std::printf("%d passed, %d failed\n", passed, failed);
   return failed == 0 ? 0 : 1;
 }
 

@@ -8,22 +8,44 @@
 
 namespace drawloom::gpu_tests {
 
-auto read_kernel_file(const std::string& path) -> Result<KernelFile> {
+namespace {
+
+auto words_of(std::string_view text) -> std::vector<std::string> {
+  auto words = split_text(trim(text), ' ');
+  std::erase(words, "");
+  return words;
+}
+auto read_file(const std::string& path) -> Result<std::string> {
   std::ifstream in(path);
   if (!in) return Diag(DiagKind::file_unreadable, {}, path, "no such file");
-  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  KernelFile out{.path = path};
-  constexpr std::string_view kSize = "// size:";
+  return std::string((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+}
+/// What stands behind `prefix` in the lines that begin with it.
+auto sizes_in(const std::string& text, const std::string& prefix) -> std::vector<std::vector<std::string>> {
+  std::vector<std::vector<std::string>> out;
   for (const auto& line : split_text(text, '\n')) {
-    if (!line.starts_with(kSize)) continue;
-    auto words = split_text(trim(std::string_view(line).substr(kSize.size())), ' ');
-    std::erase(words, "");
-    out.sizes.push_back(std::move(words));
+    if (line.starts_with(prefix)) out.push_back(words_of(std::string_view(line).substr(prefix.size())));
+  }
+  return out;
+}
+
+}  // namespace
+
+auto read_kernel_files(const std::string& path, const std::string& sizes) -> Result<std::vector<KernelFile>> {
+  DRAWLOOM_TRY(const std::string text, read_file(path));
+  std::string table;
+  if (!sizes.empty()) {
+    DRAWLOOM_TRY(table, read_file(sizes));
   }
   DRAWLOOM_TRY(auto programs, parse_programs(text, path.substr(path.find_last_of('/') + 1)));
-  out.program = std::move(programs.at(0));
-  out.name = out.program.name;
-  for (auto& d : verify(out.program, 0)) return d;
+  std::vector<KernelFile> out;
+  for (auto& p : programs) {
+    for (auto& d : verify(p, 0)) return d;
+    KernelFile k{.path = path, .name = p.name, .sizes = sizes_in(text, "// size:"), .program = {}};
+    for (auto& s : sizes_in(table, p.name + ":")) k.sizes.push_back(std::move(s));
+    k.program = std::move(p);
+    out.push_back(std::move(k));
+  }
   return out;
 }
 

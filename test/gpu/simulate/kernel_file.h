@@ -14,7 +14,8 @@ struct KernelFile {
   std::vector<std::vector<std::string>> sizes;
   Program program;
 };
-auto read_kernel_file(const std::string& path) -> Result<KernelFile>;
+/// The programs of a file, with the sizes that its header or the file `sizes` (lines `name: words`) has for them.
+auto read_kernel_files(const std::string& path, const std::string& sizes) -> Result<std::vector<KernelFile>>;
 
 /// The plain computation that a kernel of this name stands for.
 struct Reference {

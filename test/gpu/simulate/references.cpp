@@ -119,11 +119,50 @@ auto wrong_normalised_rows(const SimCall& call) -> std::string {
   });
 }
 
+/// D(j, i) = sum over k of A(k, i) B(j, k), plus bias(j) and not below 0 where there is a bias.
+auto wrong_gemm(const SimCall& call) -> std::string {
+  const bool biased = call.arrays.size() == 4;
+  const auto& d = call.arrays.back();
+  const auto a = values_of(call.arrays[0]), b = values_of(call.arrays[1]);
+  const auto bias = biased ? values_of(call.arrays[2]) : std::vector<double>();
+  const int64_t depth = call.arrays[0].dims[0].extent, n = d.dims[0].extent;
+  return first_text(d, [&](const std::vector<int64_t>& p) -> std::string {
+    double sum = biased ? bias[static_cast<size_t>(p[0])] : 0;
+    for (int64_t k = 0; k < depth; ++k)
+      sum += a[static_cast<size_t>(p[1] * depth + k)] * b[static_cast<size_t>(k * n + p[0])];
+    const double is = d.read(d.position(p.data())).f,
+                 should = round_float(d.element, biased ? std::max(sum, 0.0) : sum);
+    return is == should ? std::string() : difference("D", p, is, should);
+  });
+}
+
+/// V = center U + side (its six neighbours), zeros outside; the inputs and the coefficients make every sum exact.
+auto wrong_stencil7(const SimCall& call) -> std::string {
+  const auto& u = call.arrays[0];
+  const double center = call.arguments[2].scalar.f, side = call.arguments[3].scalar.f;
+  const auto at = [&](int64_t x, int64_t y, int64_t z) {
+    const int64_t p[] = {x, y, z};
+    return u.contains(p) ? u.read(u.position(p)).f : 0.0;
+  };
+  const auto& v = call.arrays[1];
+  return first_text(v, [&](const std::vector<int64_t>& p) -> std::string {
+    const int64_t x = p[0], y = p[1], z = p[2];
+    const double sum =
+        at(x - 1, y, z) + at(x + 1, y, z) + at(x, y - 1, z) + at(x, y + 1, z) + at(x, y, z - 1) + at(x, y, z + 1);
+    const double is = v.read(v.position(p.data())).f, should = center * at(x, y, z) + side * sum;
+    return is == should ? std::string() : difference("V", p, is, should);
+  });
+}
+
 constexpr Reference kReferences[] = {{"ring", fill_units, wrong_ring},
                                      {"ring_cluster", fill_units, wrong_ring},
                                      {"transpose", keep_hashes, wrong_transpose},
                                      {"transpose_tma", keep_hashes, wrong_transpose},
                                      {"softmax_row", keep_hashes, wrong_softmax_row},
+                                     {"gemm", fill_units, wrong_gemm},
+                                     {"gemm_cluster", fill_units, wrong_gemm},
+                                     {"gemm_relu_bias", fill_units, wrong_gemm},
+                                     {"stencil7", keep_hashes, wrong_stencil7},
                                      {"window", keep_hashes, wrong_window},
                                      {"normalised_rows", keep_hashes, wrong_normalised_rows}};
 

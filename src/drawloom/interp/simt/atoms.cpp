@@ -23,6 +23,17 @@ auto Device::aligned(Warp& w, const Instruction& i, const IssueOperand& o, LaneM
   return good;
 }
 
+auto Device::registers_exist(Warp& w, const Instruction& i, const IssueOperand& o) -> bool {
+  if (o.registers == kNone) return true;
+  const int64_t first = integer(w, o.first, 0);
+  const auto& b = code_.registers[static_cast<size_t>(o.registers)];
+  if (first >= 0 && first + o.row->count <= b.elements) return true;
+  out_of_bounds({.warp = &w, .site = i.site}, "touches",
+                str("`{}[{}]` to `[{}]`", b.buffer->name, first, first + o.row->count - 1),
+                str("{} registers", b.elements));
+  return false;
+}
+
 auto Device::issue(Warp& w, const Instruction& i) -> Next {
   const auto& c = code_.issues[static_cast<size_t>(i.number)];
   const Atom& atom = *c.atom;
@@ -40,7 +51,7 @@ auto Device::issue(Warp& w, const Instruction& i) -> Next {
     for (const auto& v : o.values) {
       if (!check_defined(w, v, used, "as an operand")) return Next::go;
     }
-    if (!aligned(w, i, o, used)) return Next::go;
+    if (!aligned(w, i, o, used) || !registers_exist(w, i, o)) return Next::go;
   }
   const auto lanes = [&](auto&& f) {
     each_lane(w.mask, [&](int lane) {
@@ -109,6 +120,7 @@ void Device::vector_load(Warp& w, const Instruction& i, const IssueCode& c) {
   const Type t = d.row->type;
   const auto bytes = static_cast<uint64_t>(t.bytes() * d.row->count);
   std::vector<uint32_t> banks;
+  const int first = first_of(w, d);
   for (int k = 0; k < d.row->count; ++k) register_of(w, d, k, true);
   each_lane(w.mask, [&](int lane) {
     if (world_.stopped) return;
@@ -127,7 +139,7 @@ void Device::vector_load(Warp& w, const Instruction& i, const IssueCode& c) {
     for (int k = 0; k < d.row->count; ++k) {
       uint64_t bits = 0;
       std::memcpy(&bits, raw + k * t.bytes(), static_cast<size_t>(t.bytes()));
-      auto& e = w.registers[static_cast<size_t>(d.registers)][static_cast<size_t>(d.first + k)];
+      auto& e = w.registers[static_cast<size_t>(d.registers)][static_cast<size_t>(first + k)];
       e.value.i[lane] = value_of_bits(t, bits).i;
       e.undefined = good ? e.undefined & ~bit : e.undefined | bit;
     }

@@ -45,6 +45,7 @@ struct WgmmaJob {
   uint32_t number = 0;
   bool use = false, transposed_a = false, transposed_b = false;
   uint64_t a = 0, b = 0;
+  int first_a = 0, first_d = 0;  ///< registers
   View view;
 };
 
@@ -70,11 +71,12 @@ void Device::wgmma(Warp& w, const Instruction& i, const IssueCode& c) {
     return protocol(who, "a descriptor with a base offset");
   job.number = w.wgmma.issue();
   const auto& d = operand(c, "d");
-  const int shape = d.first * 1024 + d.row->count;
+  const int first = job.first_d = first_of(w, d);
+  const int shape = first * 1024 + d.row->count;
   auto& registers = w.registers[static_cast<size_t>(d.registers)];
   for (int k = 0; k < d.row->count; ++k) {
-    auto& e = registers[static_cast<size_t>(d.first + k)];
-    const auto name = str("`{}[{}]`", code_.registers[static_cast<size_t>(d.registers)].buffer->name, d.first + k);
+    auto& e = registers[static_cast<size_t>(first + k)];
+    const auto name = str("`{}[{}]`", code_.registers[static_cast<size_t>(d.registers)].buffer->name, first + k);
     if (e.changed) return protocol(who, str("accumulates into {}, written since the last `fence wgmma`", name));
     if (e.written_by > w.wgmma.waited && e.shape != shape)
       return protocol(who, str("accumulates into {}, which a wgmma of another shape writes", name));
@@ -82,6 +84,7 @@ void Device::wgmma(Warp& w, const Instruction& i, const IssueCode& c) {
     e.written_by = job.number, e.shape = shape, e.undefined = 0;
   }
   if (c.atom->family == AtomFamily::WgmmaRegisters) {
+    job.first_a = first_of(w, operand(c, "a"));
     for (int k = 0; k < 4; ++k) {
       auto* e = register_of(w, operand(c, "a"), k, false);
       if (e->changed) return protocol(who, "reads registers of a, written since the last `fence wgmma`");
@@ -132,7 +135,7 @@ void Device::gather_a(const WgmmaRun& r, double* a) {
   if (c.atom->family == AtomFamily::WgmmaRegisters) {
     for (int k = 0; k < 4; ++k) {
       const auto& o = operand(c, "a");
-      const auto& e = r.warp.registers[static_cast<size_t>(o.registers)][static_cast<size_t>(o.first + k)];
+      const auto& e = r.warp.registers[static_cast<size_t>(o.registers)][static_cast<size_t>(r.job.first_a + k)];
       for (int lane = 0; lane < 32; ++lane) {
         const auto bits = static_cast<uint32_t>(e.value.i[lane]);
         double* to = a + (lane / 4 + 8 * (k & 1)) * 16 + 2 * (lane % 4) + 8 * (k >> 1);
@@ -186,7 +189,7 @@ void Device::run_wgmma(Warp& w, int s, const WgmmaJob& job) {
   gather_a(r, a);
   gather_b(r, b.data());
   const auto& d = operand(c, "d");
-  auto* registers = w.registers[static_cast<size_t>(d.registers)].data() + d.first;
+  auto* registers = w.registers[static_cast<size_t>(d.registers)].data() + job.first_d;
   // Register k of lane l: row l / 4, 8 more for the second of each pair of pairs; column 8 (k / 4) + 2 (l % 4) + k % 2.
   const auto each = [&](auto&& f) {
     for (int k = 0; k < d.row->count; ++k) {

@@ -84,8 +84,10 @@ struct Place {
 
 struct IssueOperand {
   const AtomOperand* row = nullptr;
-  std::vector<Operand> values;       ///< of Value, Values, Descriptor, Predicate, Immediate, Shared, Global, Barrier
-  int registers = kNone, first = 0;  ///< of Registers
+  std::vector<Operand> values;  ///< of Value, Values, Descriptor, Predicate, Immediate, Shared, Global, Barrier
+  /// Of Registers: the buffer, and the subscript of the first, which all lanes agree on.
+  int registers = kNone;
+  Operand first;
   const Symbol* map = nullptr;
 };
 struct IssueCode {

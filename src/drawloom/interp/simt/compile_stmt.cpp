@@ -205,17 +205,13 @@ auto Compiler::issue_operand(const Issue& n, const AtomOperand& row, size_t& at)
   if (row.kind == OperandKind::Registers) {
     const auto& a = n.operands[at++].to<Address>();
     const auto found = registers_.find(a.buffer.get());
-    int64_t first = 0;
-    if (found == registers_.end() || !as_int(a.index[0], first)) {
-      fail(n, "a register operand must be allocated, at a constant subscript");
+    if (found == registers_.end() || a.index.size() != 1) {
+      fail(n, "a register operand must be allocated, and takes one subscript");
       return out;
     }
-    out.registers = found->second, out.first = static_cast<int>(first);
-    const auto& buffer = code_.registers[static_cast<size_t>(found->second)];
-    if (first < 0 || first + row.count > buffer.elements) {
-      fail(n,
-           str("operand {} takes registers {} to {} of {}", row.name, first, first + row.count - 1, buffer.elements));
-    }
+    out.registers = found->second, out.first = expr(a.index[0]);
+    if (!out.first.same_in_all_lanes())
+      fail(n, str("which registers operand {} takes differs among the lanes", row.name));
     return out;
   }
   if (row.kind == OperandKind::Map) {

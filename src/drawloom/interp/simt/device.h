@@ -121,6 +121,7 @@ class Device {
   auto stream(Warp& w, int lane, AsyncGroup group) -> Stream&;
   void commit(Warp& w, const Instruction& i);
   auto wait_group(Warp& w, const Instruction& i) -> Next;
+  auto wait_wgmma(Warp& w, const Instruction& i) -> Next;
   void check_exit(Warp& w);
 
   // atoms*.cpp
@@ -153,8 +154,10 @@ class Device {
   auto copy_barrier(Warp& w, ThreadBlock& b, uint32_t at, int lane, int site) -> Mbarrier*;
   auto begin_copy(ThreadBlock& b, const Who& who) -> bool;
   auto aligned(Warp& w, const Instruction& i, const IssueOperand& o, LaneMask lanes) -> bool;
+  auto first_of(const Warp& w, const IssueOperand& o) const -> int { return static_cast<int>(integer(w, o.first, 0)); }
+  auto registers_exist(Warp& w, const Instruction& i, const IssueOperand& o) -> bool;
   auto register_of(Warp& w, const IssueOperand& o, int k, bool write) -> RegisterElement* {
-    return touch_register(w, o.registers, o.first + k, write);
+    return touch_register(w, o.registers, first_of(w, o) + k, write);
   }
 
   // report.cpp

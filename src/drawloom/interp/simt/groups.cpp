@@ -1,5 +1,7 @@
 /// Groups of asynchronous operations.
 
+#include <algorithm>
+
 #include "drawloom/interp/simt/device.h"
 
 namespace drawloom::simt {
@@ -25,18 +27,35 @@ void Device::commit(Warp& w, const Instruction& i) {
   each_lane(w.mask, [&](int lane) { stream(w, lane, group).commit(); });
 }
 
+/// A group of wgmmas is the whole warpgroup's: none of them starts before all four warps have issued it, so that a wait of
+/// one warp says that all have read their operands. Accumulators are each warp's own.
+auto Device::wait_wgmma(Warp& w, const Instruction& i) -> Next {
+  if (!need_whole(w, i)) return Next::go;
+  const uint32_t last = w.wgmma.covered(i.number);
+  const auto& warps = w.block->warps;
+  const size_t first = static_cast<size_t>(w.number / 4 * 4), end = std::min(warps.size(), first + 4);
+  View over;
+  for (size_t k = first; k < end; ++k) {
+    const auto& s = warps[k]->wgmma;
+    if (s.issued() < last || !s.all_set(s.done, w.wgmma.waited, last)) return Next::blocked;
+    over.order.raise(s.component, last);
+  }
+  w.wgmma.waited = std::max(w.wgmma.waited, last);
+  w.acquire(w.live, over);
+  return Next::go;
+}
+
 auto Device::wait_group(Warp& w, const Instruction& i) -> Next {
   const auto group = static_cast<AsyncGroup>(i.sub);
-  const bool whole = group == AsyncGroup::Wgmma, reads = group == AsyncGroup::BulkRead;
-  if (whole && !need_whole(w, i)) return Next::go;
-  const LaneMask lanes = whole ? LaneMask{1} : w.mask;
+  if (group == AsyncGroup::Wgmma) return wait_wgmma(w, i);
+  const bool reads = group == AsyncGroup::BulkRead;
   bool ready = true;
-  each_lane(lanes, [&](int lane) {
+  each_lane(w.mask, [&](int lane) {
     const auto& s = stream(w, lane, group);
     ready = ready && s.all_set(reads ? s.read : s.done, reads ? s.read_waited : s.waited, s.covered(i.number));
   });
   if (!ready) return Next::blocked;
-  each_lane(lanes, [&](int lane) {
+  each_lane(w.mask, [&](int lane) {
     auto& s = stream(w, lane, group);
     const uint32_t last = s.covered(i.number);
     View over;
@@ -46,7 +65,7 @@ auto Device::wait_group(Warp& w, const Instruction& i) -> Next {
       over.order.raise(s.write_component, last);
       s.waited = std::max(s.waited, last);
     }
-    w.acquire(whole ? w.live : LaneMask{1} << lane, over);
+    w.acquire(LaneMask{1} << lane, over);
   });
   return Next::go;
 }
