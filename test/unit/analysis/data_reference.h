@@ -184,6 +184,7 @@ struct DataReference {
       case Intrinsic::Trunc: return {0, std::trunc(a[0].f)};
       case Intrinsic::Sqrt: return {0, narrowed(t, std::sqrt(a[0].f))};
       case Intrinsic::IsNan: return {std::isnan(a[0].f), 0};
+      case Intrinsic::WarpUniform: return a[0];
       case Intrinsic::Exp:
       case Intrinsic::Log:
       case Intrinsic::Pow:

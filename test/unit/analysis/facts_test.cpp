@@ -57,6 +57,8 @@ TEST_CASE("what ranges and conditions prove", "[facts]") {
   CHECK(s.tile.proves_le(min(8 * s.fxo + s.fxi, s.fn - 1), s.fn - 1));
   CHECK(s.tile.proves_nonnegative(min(8 * s.fxo + 7, s.fn - 1)));
   CHECK(Facts().with(Cond::nonnegative(s.fn - 1)).proves_nonnegative(s.fn - 1));
+  CHECK(Cond::nonnegative(floor_div(s.fn + 31, 32) - 1) == Cond::nonnegative(s.fn - 1));  // n + 31 >= 32
+  CHECK(Cond::nonnegative(floor_div(s.fn, 8) + 2) == Cond::nonnegative(s.fn + 16));
   CHECK(Facts().with(Cond::less_equal(s.fa, s.fb)).with(Cond::less_equal(s.fb, s.fm)).proves_le(s.fa, s.fm));
   CHECK(Facts().with(Cond::less_equal(2 * s.fa, s.fb)).with(Cond::less_equal(3 * s.fb, s.fm)).proves_le(6 * s.fa, s.fm));
   CHECK(Facts().with(Cond::never()).proves_nonnegative(-1));
