@@ -165,7 +165,7 @@ TEST_CASE("the warps of a warpgroup issue alike", "[simt]") {
   wrong({.use = "warp_uniform(%t / 32) == 0"}, DiagKind::device_protocol, "ran this with other operands");
   wrong({.use = "%t % 2 == 0"}, DiagKind::device_protocol, "operand use differs among the lanes");
   wrong({.before = "for %i = 0 : 8 {\nstore %acc[%i] = 0:f32\n}\nif warp_uniform(%t / 32) == 0 {\n", .after = "}\n"},
-        DiagKind::device_protocol, "its warpgroup ran this and it did not");
+        DiagKind::device_deadlock, "other warps of its warpgroup have not issued all");
 }
 
 namespace {

@@ -304,6 +304,9 @@ auto Device::waiting_text(const Warp& w) -> std::string {
     return str("for registers: {} more for each of 32 threads, {} are free in the block", i.number - w.register_count,
                w.block->free_registers);
   }
+  if (i.op == Op::WaitGroup && static_cast<AsyncGroup>(i.sub) == AsyncGroup::Wgmma) {
+    return str("at {}, of whose wgmmas other warps of its warpgroup have not issued all", site(i.site).words);
+  }
   return str("at {}", site(i.site).words);
 }
 
