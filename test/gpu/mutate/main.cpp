@@ -68,11 +68,13 @@ struct Fate {
 auto fate_of(const Mutant& m, const KernelFile& file, const Reference& reference, int seeds) -> Fate {
   for (const auto& d : verify(m.program, 0)) return {.kind = Fate::Kind::refused, .text = d.text()};
   Fate out;
-  for (const auto& o : seeded_policies(seeds, 1)) {
-    const auto r = run_size(m.program, reference, file.sizes[0], o);
-    if (r.problem.empty()) continue;
-    if (!r.report.errors.empty() || r.report.check_failure) return {.kind = Fate::Kind::reported, .text = r.problem};
-    out = {.kind = Fate::Kind::wrong, .text = r.problem};
+  for (const auto& size : file.sizes) {
+    for (const auto& o : seeded_policies(seeds, 1)) {
+      const auto r = run_size(m.program, reference, size, o);
+      if (r.problem.empty()) continue;
+      if (!r.report.errors.empty()) return {.kind = Fate::Kind::reported, .text = r.problem};
+      out = {.kind = Fate::Kind::wrong, .text = r.problem};
+    }
   }
   return out;
 }
@@ -122,6 +124,7 @@ auto test_kernel(const KernelFile& file, const Options& options) -> int {
 auto main_of(int argc, char** argv) -> int {
   Options options;
   if (!read_options(argc, argv, options)) return std::printf("no kernel, or a malformed list\n"), 2;
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
   int passed = 0, failed = 0;
   for (const auto& path : options.files) {
     const auto files = read_kernel_files(path, options.sizes);
