@@ -77,7 +77,12 @@ class CallChecks {
     if (f.self_accesses[0].empty() || !starts_at_one_step(*f.def)) return;
     const auto d = static_cast<size_t>(f.def->ordered_dim);
     const Form first = to_form(f.def->ordered_first);
-    const Region need = need_at(nest_, id, {}, cache_);
+    auto unrounded = make_ref<GraphFunc>(f);  // what is read, not what align or bound make of it
+    if (!f.is_output) unrounded->dims[d] = {};
+    Nest nest = nest_;
+    nest.graph = with_func(nest_.graph, id.func, unrounded);
+    QueryCache cache;
+    const Region need = need_at(nest, id, {}, cache);
     const Cond in_time = Cond::nonnegative(need.dims[d].lo - first);
     if (in_time.is_always()) return;
     const Expr ok = to_expr(scope_.cond(in_time));
