@@ -68,8 +68,9 @@ struct Fate {
 auto fate_of(const Mutant& m, const KernelFile& file, const Reference& reference, int seeds) -> Fate {
   for (const auto& d : verify(m.program, 0)) return {.kind = Fate::Kind::refused, .text = d.text()};
   Fate out;
-  for (const auto& size : file.sizes) {
-    for (const auto& o : seeded_policies(seeds, 1)) {
+  // All sizes under one order, then the next: a kernel's second path is reached soon.
+  for (const auto& o : seeded_policies(seeds, 1)) {
+    for (const auto& size : file.sizes) {
       const auto r = run_size(m.program, reference, size, o);
       if (r.problem.empty()) continue;
       if (!r.report.errors.empty()) return {.kind = Fate::Kind::reported, .text = r.problem};
