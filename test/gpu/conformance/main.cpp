@@ -1,6 +1,7 @@
 /// gpu_conformance [--write FOLDER]: every micro-kernel on the simulator against its formula; is there one for every row of
-/// atoms.def? `--write` leaves each as NAME.ir, with its call in the first line and NAME.expected, the bytes of its last
-/// buffer, for a run on a device.
+/// atoms.def? `--write` leaves for a run on a device (conformance_run.c) each as NAME.ir, with its call in the first line;
+/// NAME.call, a line `code bits rank extents..` for each buffer; NAME.before, the bytes of all buffers at the start; and
+/// NAME.expected, those of the last one at the end.
 
 #include <cstdio>
 #include <cstring>
@@ -64,7 +65,16 @@ auto write_kernel(const std::string& folder, const MicroKernel& k, const std::ve
   std::ofstream text(folder + "/" + k.name + ".ir"), expected(folder + "/" + k.name + ".expected", std::ios::binary);
   text << "// size: " << join(k.words, " ") << "\n" << k.text;
   expected.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-  return text.good() && expected.good();
+  std::ofstream shapes(folder + "/" + k.name + ".call"), before(folder + "/" + k.name + ".before", std::ios::binary);
+  const auto programs = parse_programs(k.text, k.name).or_throw();
+  const auto call = sim_call(programs.at(0), k.words).or_throw();
+  for (const Array& a : call.arrays) {
+    shapes << static_cast<int>(a.element.code) << " " << static_cast<int>(a.element.bits) << " " << a.rank();
+    for (const auto& d : a.dims) shapes << " " << d.extent;
+    shapes << "\n";
+    before.write(reinterpret_cast<const char*>(a.data.data()), static_cast<std::streamsize>(a.data.size()));
+  }
+  return text.good() && expected.good() && shapes.good() && before.good();
 }
 
 auto main_of(int argc, char** argv) -> int {
