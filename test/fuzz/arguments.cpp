@@ -40,6 +40,9 @@ class Boxer {
     return each_bound(
         [&](const Extent& now, const Extent& wanted) { return now.min == wanted.min && now.extent == wanted.extent; });
   }
+  auto inputs_fit() -> bool {
+    return std::all_of(p_.inputs.begin(), p_.inputs.end(), [this](const BufferRef& b) { return holds_half_clamped(b); });
+  }
 
  private:
   void given(const BufferDecl& b) {
@@ -89,13 +92,28 @@ class Boxer {
     const bool any = holds(region->when);
     for (size_t d = 0; d < box.size(); ++d) {
       const auto& r = region->dims[d];
-      const auto own = [&](const Form& f) { return depends_on(f, *b->min[d]) || depends_on(f, *b->extent[d]); };
-      if (own(r.lo) || own(r.hi)) {
+      if (is_own(b, d, r.lo) || is_own(b, d, r.hi)) {
         if (any && box[d].extent == 0) box[d].extent = 1;
         continue;
       }
       box[d] = {at(r.lo), any ? std::max<int64_t>(0, at(r.hi) - at(r.lo) + 1) : 0};
     }
+  }
+
+  auto is_own(const BufferRef& b, size_t d, const Form& f) -> bool {
+    return depends_on(f, *b->min[d]) || depends_on(f, *b->extent[d]);
+  }
+  /// No end that is free of an input's bounds lies outside it where the other end is clamped to them.
+  auto holds_half_clamped(const BufferRef& b) -> bool {
+    const auto region = input_region(nest_, b, cache_);
+    if (!region || !holds(region->when)) return true;
+    for (size_t d = 0; d < region->dims.size(); ++d) {
+      const auto& r = region->dims[d];
+      const auto& e = box(*b)[d];
+      const bool own_lo = is_own(b, d, r.lo), own_hi = is_own(b, d, r.hi);
+      if (own_lo != own_hi && (own_lo ? at(r.hi) >= e.min + e.extent : at(r.lo) < e.min)) return false;
+    }
+    return true;
   }
 
   /// Through the names of regions too.
@@ -215,6 +233,7 @@ auto make_arguments(const Nest& open, const Sizes& sizes) -> Arguments {
   boxer.run();
   Arguments out;
   out.demands_met = boxer.demands_met();
+  out.inputs_fit = boxer.inputs_fit();
   for (const auto& b : p.inputs) {
     Array a = make_strided_array(b->element, with_strides(boxer.box(*b), strides_of(sizes, b->name)));
     fill_hashed(a, hash_combine(sizes.data_seed, hash_text(b->name)));

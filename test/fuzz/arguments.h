@@ -15,6 +15,9 @@ struct Arguments {
   std::vector<std::vector<ArrayDim>> outputs;  ///< dims with strides, one per output buffer
   /// The schedule's demands on output sizes hold; otherwise the call has to be refused.
   bool demands_met = true;
+  /// False where subscripts are clamped to an input at one end only (shrinking dropped the other clamp) and reach beyond the other: such an
+  /// input has no box that fits.
+  bool inputs_fit = true;
 };
 
 /// Boxes follow the nest: inputs hold exactly what it says is read, outputs that are read inside hold what is read.

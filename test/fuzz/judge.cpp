@@ -172,6 +172,7 @@ void check(const Case& c, const CaseOptions& options, Coverage* coverage) {
   if (options.draw_only) return;
   const auto lowered = lower_all(scheduled.nest, c.seed % 4 == 0, options);
   const auto arguments = make_arguments(scheduled.nest, c.sizes);
+  if (!arguments.inputs_fit) discard(Outcome::call_refused);
   check_case_text(dl_case_of(c, arguments, scheduled.schedule));
   if (coverage) count_sizes(c, arguments, *coverage);
   const auto expected = run_oracle(*c.pipeline, arguments, target);

@@ -30,6 +30,15 @@ auto first_computed(const GraphFunc& f, const RegionDim& need, const Facts& fact
   return starts_at_one_step(*f.def) ? first : simplified(min(first, need.lo), facts);
 }
 
+/// Steps `from` .. the last needed, and of the other dimensions what step `step` computes.
+void widen(Region& r, const GraphFunc& f, const Cone& cone, const Form& from, const Form& step) {
+  const auto t = static_cast<size_t>(f.def->ordered_dim);
+  const RegionDim need_t = r.dims[t];
+  r.dims[t] = {from, need_t.hi, need_t.free_hi, need_t.free_hi - from + 1};
+  for (size_t d = 0; d < r.dims.size(); ++d)
+    if (d != t) r.dims[d] = widened(r.dims[d], need_t.hi - step, cone.lo[d], cone.hi[d]);
+}
+
 }  // namespace
 
 auto cone_of(const GraphFunc& f) -> std::optional<Cone> {
@@ -56,6 +65,14 @@ auto cone_of(const GraphFunc& f) -> std::optional<Cone> {
   return cone;
 }
 
+auto with_all_steps(const Nest& nest, RealisationId what, const Site& site, Region need, QueryCache& cache) -> Region {
+  const auto& f = nest.func(what);
+  if (f.self_accesses[0].empty()) return need;
+  const Form first = first_computed(f, need.dims[static_cast<size_t>(f.def->ordered_dim)], facts_at(nest, site, cache));
+  widen(need, f, *cone_of(f), first, first);
+  return need;
+}
+
 void order_region(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache) {
   const auto& f = nest.func(what);
   const auto cone = cone_of(f);
@@ -65,12 +82,6 @@ void order_region(const Nest& nest, RealisationId what, const RealisationPlace& 
   const Form first = first_computed(f, facts.need.dims[t], facts_at(nest, facts.compute_site, cache));
   const Form asked = facts.need.dims[t].cover;
 
-  const auto over = [&](Region& r, const Form& from, const Form& step) {
-    const RegionDim need_t = r.dims[t];
-    r.dims[t] = {from, need_t.hi, need_t.free_hi, need_t.free_hi - from + 1};
-    for (size_t d = 0; d < r.dims.size(); ++d)
-      if (d != t) r.dims[d] = widened(r.dims[d], need_t.hi - step, cone->lo[d], cone->hi[d]);
-  };
   Slide slide;
   slide.dim = f.def->ordered_dim;
   Form value = first;
@@ -81,9 +92,9 @@ void order_region(const Nest& nest, RealisationId what, const RealisationPlace& 
   slide.previous_hi = value - 1;
   slide.not_first = Cond::nonnegative(value - first - 1);
 
-  over(facts.computed, first, value);
+  widen(facts.computed, f, *cone, first, value);
   const Form first_stored = first_computed(f, facts.stored.dims[t], facts_at(nest, facts.store_site, cache));
-  over(facts.stored, first_stored, first_stored);
+  widen(facts.stored, f, *cone, first_stored, first_stored);
   facts.slides = {slide};
   // A later step reads beside itself what an earlier one left there, as far as the cone reaches.
   for (size_t d = 0; d < facts.stored.dims.size(); ++d)

@@ -197,7 +197,7 @@ class BoxQuery {
       if (!all_own_inside)
         fix_outer_loops(leaf, d, moving, r);
       else if (!range_over(moving, warm, r))
-        r = region_of_dim(need_at(nest_, leaf.what, site_, cache_), dim);
+        r = region_of_dim(with_all_steps(nest_, leaf.what, site_, need_at(nest_, leaf.what, site_, cache_), cache_), dim);
       out.when = out.when && Cond::nonnegative(r.hi - r.lo);
       out.dims.emplace_back(dim.var.get(), r);
     }

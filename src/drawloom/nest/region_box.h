@@ -70,6 +70,9 @@ void find_slides(const Nest& nest, RealisationId what, const RealisationPlace& p
 /// Gives long ends of the region names, so that regions of producers do not grow from stage to stage (region_names.cpp).
 void name_ends(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts);
 
+/// All that is computed for `need`, which is needed at the site: of a Func with an ordered dimension the earlier steps too, as its cone widens them.
+auto with_all_steps(const Nest& nest, RealisationId what, const Site& site, Region need, QueryCache& cache) -> Region;
+
 /// A Func with an ordered dimension: computed and stored regions from its cone.
 void order_region(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache);
 

@@ -40,7 +40,7 @@ auto SizePass::box_of(const Reader& reader, int site, Back back) -> const Box& {
   auto& me = realisation(reader.realisation);
   const auto& leaf = *reader.at->node->as<StageLeaf>();
   const bool all_inside = site <= me.compute_site();
-  const size_t region = all_inside ? region_inside(me, site, back) : me.computed;
+  const size_t region = all_inside ? region_inside(me, site, back) : steps_inside(me, *reader.at, site);
   box_.clear();
   for (const auto& d : leaf.dims) {
     const SizedDim values = d.arg < 0 ? rvar_range(leaf, d.var, back) : dims(region)[d.arg];
@@ -73,8 +73,36 @@ auto SizePass::stand_still(const Located& at, const StageDim& dim, int site, Bac
   return {region.lo + lowest(dim.rel, loop_box_, back), clipped ? std::min(free_hi, region.hi) : free_hi, free_hi};
 }
 
+/// What a recurrence computes in the steps that its ordered loops take inside the site: its region is that of the step where they stand, and the
+/// first step computes most. Dimensions that the cone widens have no loops outside the ordered one.
+auto SizePass::steps_inside(const Realisation& me, const Located& at, int site) -> size_t {
+  if (me.func->self_accesses[0].empty()) return me.computed;
+  const auto& leaf = *at.node->as<StageLeaf>();
+  loop_box_.clear();
+  const auto& own = own_loops(at);
+  for (size_t i = 0; i < own.size(); ++i) {
+    const auto& l = loop(own[i]);
+    if (own[i] > site) loop_box_.add(leaf.loops[i].id.get(), {0, l.extent - 1, l.extent - 1});
+  }
+  int64_t to_first = 0;
+  for (const auto& d : leaf.dims)
+    if (d.arg == me.func->def->ordered_dim) to_first = value(d.rel) - lowest(d.rel, loop_box_, {});
+  const auto cone = *cone_of(*me.func);
+  const size_t region = copy_of(me.computed, me.rank);
+  for (size_t d = 0; d < me.rank; ++d) {
+    auto& v = dims(region)[d];
+    v.lo += cone.lo[d] * to_first, v.hi += cone.hi[d] * to_first, v.free_hi += cone.hi[d] * to_first;
+  }
+  return region;
+}
+
 /// The region of a realisation that lies inside the site: all it computes in one iteration of it.
 auto SizePass::region_inside(Realisation& me, int site, Back back) -> size_t {
+  if (!me.func->self_accesses[0].empty()) {
+    const size_t all_steps = copy_of(need_at(me, site, back), me.rank);
+    widen(me, *cone_of(*me.func), all_steps);
+    return all_steps;
+  }
   if (!me.place->store || is_below(*me.place->store, site)) return back == Back{} && site == me.store_site() ? me.stored : need_at(me, site, back);
   if (site == me.compute_site() && back == Back{}) return me.computed;
   const size_t need = need_at(me, site, back);

@@ -94,6 +94,7 @@ class SizePass {
   void apply_decisions(const GraphFunc& f, Dims& need) const;
   auto box_of(const Reader& reader, int site, Back back) -> const Box&;
   auto stand_still(const Located& at, const StageDim& dim, int site, Back back, const SizedDim& region) -> SizedDim;
+  auto steps_inside(const Realisation& me, const Located& at, int site) -> size_t;
   auto region_inside(Realisation& me, int site, Back back) -> size_t;
   auto image(const Interval<Form>& access, const Box& box, Back back) const -> SizedDim;
   auto dim_range(const Realisation& me, const StageLeaf& leaf, const StageDim& dim) const -> SizedDim;

@@ -125,7 +125,7 @@ void SizePass::find_loops(Realisation& me) {
   const auto cone = me.func->self_accesses[0].empty() ? std::nullopt : cone_of(*me.func);
   Dims widest;
   if (cone) {
-    me.stored = copy_of(me.need, me.rank), me.computed = copy_of(me.need, me.rank);
+    me.stored = copy_of(me.stored, me.rank), me.computed = copy_of(me.need, me.rank);
     widen(me, *cone, me.stored);
     widen(me, *cone, me.computed);
     std::copy_n(dims(me.computed), me.rank, widest.begin());
@@ -146,7 +146,7 @@ void SizePass::find_loops(Realisation& me) {
 /// The region of all steps from the first on: the cone at distance last - first.
 void SizePass::widen(const Realisation& me, const Cone& cone, size_t region) {
   const auto t = static_cast<size_t>(me.func->def->ordered_dim);
-  const SizedDim& steps = dims(me.need)[t];
+  const SizedDim steps = dims(region)[t];
   const int64_t start = value(to_form(me.func->def->ordered_first));
   const int64_t first = starts_at_one_step(*me.func->def) ? start : std::min(start, steps.lo);
   const int64_t distance = steps.hi - first;

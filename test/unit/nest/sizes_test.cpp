@@ -2,6 +2,8 @@
 
 #include <catch2/catch.hpp>
 
+#include "drawloom/lang/operators.h"
+#include "drawloom/lang/pipeline.h"
 #include "drawloom/nest/region.h"
 #include "gallery.h"
 #include "pipelines.h"
@@ -76,6 +78,17 @@ auto points_of(const NestSizes& sizes, int func) -> int64_t {
 
 auto sized(const Nest& nest) -> NestSizes { return {nest, values_of(nest)}; }
 
+/// f reads p one row further up with each step back.
+auto climbing(std::string_view steps) -> Nest {
+  Func p("p"), f(int_type(32), 3, "f"), g("g"), out("out");
+  Var x("x"), y("y"), t("t");
+  p(x, y, t) = cast(int_type(32), x + y + t);
+  f(x, y, t) = select(t <= 0, 1, f(x, y - 1, t - 1) * p(x, y, t - 1));
+  g(x, y, t) = f(x, y, t) + 1;
+  out(x, y, t) = g(x, y, t) + g(x, y, 2);
+  return scheduled(Pipeline({out}, "climbing").definition(), std::string(steps));
+}
+
 }  // namespace
 
 TEST_CASE("regions at given sizes equal the Forms at the same values") {
@@ -91,6 +104,15 @@ TEST_CASE("regions at given sizes equal the Forms at the same values") {
                                    "  compute_at s0 s1.y\n"));
   check_agreement(scheduled(chain, "  compute_at s4 out.y\n  store_root s4\n  compute_at s3 out.y\n  store_root s3\n  compute_at s2 s3.x\n"));
   for (const auto& g : gallery()) check_agreement(g.nest);
+}
+
+TEST_CASE("what a recurrence needs at given sizes equals the Forms at the same values") {
+  check_agreement(climbing("  compute_root f\n  compute_root p\n"));
+  check_agreement(climbing("  compute_at g out.t\n  compute_at f out.t\n  compute_root p\n"));
+  check_agreement(climbing("  compute_at g out.t\n  compute_at f g.y\n  store_at f out.t\n  compute_at p out.t\n"));
+  check_agreement(climbing("  compute_root f\n  reorder f y t x\n  compute_at p f.x\n"));
+  check_agreement(climbing("  compute_root f\n  compute_at p f.t\n"));
+  check_agreement(climbing("  compute_at g out.t\n  reorder g x t y\n  fuse g.t y -> ty\n  compute_at f g.ty\n  compute_root p\n"));
 }
 
 TEST_CASE("long ends of regions have names, and the same values") {

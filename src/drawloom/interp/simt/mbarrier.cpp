@@ -7,6 +7,13 @@ namespace {
 
 constexpr int64_t kMostCount = (1 << 20) - 1;  // of arrivals, and of outstanding bytes
 
+/// What one lane has done and knows. Lanes that arrive together do not vouch for each other.
+auto known_to(const Warp& w, int lane) -> View {
+  View out = w.view(lane);
+  out.order.raise(w.base + static_cast<Component>(lane), w.clock);
+  return out;
+}
+
 }  // namespace
 
 auto Device::barrier_text(const ThreadBlock& b, const Mbarrier& m) const -> std::string {
@@ -86,17 +93,16 @@ auto Device::arrive(Warp& w, const Instruction& i) -> Next {
   });
   if (world_.stopped) return Next::go;
   const LaneMask lanes = w.mask;
-  const uint32_t clock = w.clock;
-  const View view = w.release(lanes);
   size_t k = 0;
   each_lane(lanes, [&](int lane) {
     const Who who{.warp = &w, .lane = lane, .site = i.site};
     auto [b, at] = targets[k++];
     auto& m = b->mbarriers[at];
-    if (b != w.block) b->touched.raise(w.base + static_cast<Component>(lane), clock);
+    if (b != w.block) b->touched.raise(w.base + static_cast<Component>(lane), w.clock);
     if (i.from[1].defined()) expect_bytes(*b, m, integer(w, i.from[1], lane), who);
-    if (!world_.stopped) arrive_at(*b, m, integer(w, i.from[0], lane), view, b != w.block, who);
+    if (!world_.stopped) arrive_at(*b, m, integer(w, i.from[0], lane), known_to(w, lane), b != w.block, who);
   });
+  ++w.clock;
   return Next::go;
 }
 
