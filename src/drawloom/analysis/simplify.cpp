@@ -73,13 +73,15 @@ class Simplifier : public Rewriter<Simplifier> {
   auto on(const For& n, const Stmt& self) -> Stmt {
     const Expr min = index(n.min), extent = index(n.extent);
     const Form count = to_form(extent), first = to_form(min);
-    if (facts_.proves_le(count, 0)) return nothing();
-    if (count.as_constant() == 1) return rewrite(let_stmt(n.symbol, min, n.body, n.loc));
+    // The loops at the head of a launch say its shape, whatever they run.
+    const bool head = n.how == ForKind::Block || n.how == ForKind::Thread;
+    if (!head && facts_.proves_le(count, 0)) return nothing();
+    if (!head && count.as_constant() == 1) return rewrite(let_stmt(n.symbol, min, n.body, n.loc));
     const Facts outer = facts_;
     facts_ = facts_.with(Cond::less_equal(1, count)).with_range(n.symbol, first, first + count - 1);
     const Stmt body = rewrite(n.body);
     leave(outer);
-    if (is_empty(body)) return nothing();
+    if (!head && is_empty(body)) return nothing();
     const bool same = min == n.min && extent == n.extent && body == n.body;
     return same ? self : make_for(n.symbol, min, extent, n.how, body, n.loc);
   }

@@ -56,6 +56,17 @@ TEST_CASE("the census notices an instruction that is lost or doubled") {
   CHECK(ptx_census(ptx, "other", expected).at("bar.sync") == 0);
 }
 
+TEST_CASE("a launch keeps its loops, of one block, of none, and around nothing") {
+  for (const char* grid : {"1", "0", "0 * extent(%O, 0)"}) {
+    for (const char* body : {"store %O[%t] = 1.0:f32", "if 1 < 0 {\n sync block\n }"}) {
+      const auto text = str("drawloom-ir 1\n\nfunc @k(out %O: buffer<f32, 1>) {{\n launch \"k\" {{\n block for %b = 0 : {} {{\n thread for %t = 0 : 32 {{\n {}\n }}\n }}\n }}\n}}\n", grid, body);
+      const auto programs = prepare_ir(text, "k.ir", x86_64_target(3));
+      REQUIRE(programs.ok());
+      CHECK(generate_ptx(programs.value(), {}).ok());
+    }
+  }
+}
+
 TEST_CASE("the same text gives the same PTX") {
   const auto file = std::string(DRAWLOOM_KERNELS) + "/gemm.ir";
   const auto text = read_text_file(file).or_throw();
