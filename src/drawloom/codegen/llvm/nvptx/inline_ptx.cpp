@@ -34,8 +34,9 @@ auto letter(llvm::Type* t) -> std::string_view {
   return "r";
 }
 
-auto braced(int first, int count) -> std::string {
-  if (count == 1) return str("${}", first);
+/// `always`: in braces even if it is one.
+auto braced(int first, int count, bool always = false) -> std::string {
+  if (count == 1 && !always) return str("${}", first);
   std::string out = "{";
   for (int i = 0; i < count; ++i) out += str("{}${}", i == 0 ? "" : ", ", first + i);
   return out + "}";
@@ -80,7 +81,7 @@ void KernelEmitter::emit_issue(const Issue& n) {
   struct Input {
     std::string name;
     std::vector<Value*> values;
-    bool tied;
+    bool tied, list;
   };
   std::vector<Input> inputs;
   std::vector<Value*> homes;
@@ -91,7 +92,7 @@ void KernelEmitter::emit_issue(const Issue& n) {
     if (o.kind == OperandKind::Registers) {
       const auto& array = e.to<Address>();
       llvm::Type* type = m_.memory_type(o.type);
-      Input in{name, {}, o.written};
+      Input in{name, {}, o.written, false};
       for (int i = 0; i < o.count; ++i) {
         Value* home = register_pointer(array, i);
         if (o.read) in.values.push_back(b_.CreateLoad(type, home));
@@ -111,7 +112,7 @@ void KernelEmitter::emit_issue(const Issue& n) {
       continue;
     }
     const int count = o.kind == OperandKind::Values ? o.count : 1;
-    Input in{name, {}, false};
+    Input in{name, {}, false, o.kind == OperandKind::Values};
     for (int i = 0; i < count; ++i) {
       Value* v = value(n.operands[at++]);
       if (o.kind == OperandKind::Immediate) v = nullptr;
@@ -128,7 +129,7 @@ void KernelEmitter::emit_issue(const Issue& n) {
 
   int next = static_cast<int>(piece.results.size()), tied = 0;
   for (const auto& in : inputs) {
-    if (!in.tied) texts.emplace_back(in.name, braced(next, static_cast<int>(in.values.size())));
+    if (!in.tied) texts.emplace_back(in.name, braced(next, static_cast<int>(in.values.size()), in.list));
     for (Value* v : in.values) {
       Piece::add(piece.input_constraints, in.tied ? str("{}", tied++) : std::string(letter(v->getType())));
       piece.inputs.push_back(v);
