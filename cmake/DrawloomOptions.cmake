@@ -3,6 +3,7 @@
 
 set(DRAWLOOM_SANITIZE "" CACHE STRING "Sanitizers for our own code, as in -fsanitize=")
 option(DRAWLOOM_GPU_TESTS "Run the tests that need a CUDA device" OFF)
+option(DRAWLOOM_LONG_TESTS "Run the tests that take longer than all others together" OFF)
 
 add_library(drawloom_options INTERFACE)
 target_compile_features(drawloom_options INTERFACE c_std_11 cxx_std_20)
