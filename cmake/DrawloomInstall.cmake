@@ -14,7 +14,7 @@ install(TARGETS drawloom drawloom_runtime EXPORT drawloomTargets
 # The layers an app may see; those below `driver` that lower, interpret or emit code stay inside.
 foreach(layer IN ITEMS analysis driver ir lang layout nest steps support)
   install(DIRECTORY "src/drawloom/${layer}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/drawloom/${layer}"
-    FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "jit*" EXCLUDE PATTERN "case_*" EXCLUDE PATTERN "lowered.h" EXCLUDE
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "jit*" EXCLUDE PATTERN "case_*" EXCLUDE PATTERN "compile_ir.h" EXCLUDE PATTERN "lowered.h" EXCLUDE
     PATTERN "draft.h" EXCLUDE PATTERN "holdings.h" EXCLUDE PATTERN "judge.h" EXCLUDE)
 endforeach()
 install(DIRECTORY src/drawloom/ DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/drawloom"

@@ -81,6 +81,15 @@ TEST_CASE("functions of a math library are refused") {
   CHECK(assemble_text(kernel_text("        store %O[%t] = exp(%A[%t])")).diag().kind() == DiagKind::codegen_node);
 }
 
+TEST_CASE("masks and vectors that are not dense are refused") {
+  const auto masked = assemble_text(kernel_text("        store %O[%t] = %A[%t; mask %t < 3]"));
+  CHECK(masked.diag().kind() == DiagKind::codegen_subscript);
+  const auto strided = assemble_text(kernel_text("        store %O[ramp(%t * 4, 2, 2)] = %A[ramp(%t * 4, 1, 2)]"));
+  CHECK(strided.diag().kind() == DiagKind::codegen_subscript);
+  // Registers are dense; of an argument the stride is known only at the call.
+  CHECK(assemble_text(kernel_text("        allocate %v: f32[4] register\n        store %v[ramp(0, 1, 4)] = broadcast(%A[%t], 4)\n        store %O[%t] = %v[2]")).ok());
+}
+
 TEST_CASE("ptxas that fails or is missing is reported") {
   CHECK(assemble("no PTX", {}, {}, find_ptxas()).diag().kind() == DiagKind::kernel_assembler);
   CHECK(assemble("", {}, {}, "/nonexistent/ptxas").diag().kind() == DiagKind::kernel_assembler);

@@ -19,6 +19,14 @@ auto needs_library(Intrinsic f) -> bool {
   return f == Intrinsic::Exp || f == Intrinsic::Log || f == Intrinsic::Pow || f == Intrinsic::Sin || f == Intrinsic::Cos;
 }
 
+/// Masks, and vectors that are not dense, have no code yet.
+auto not_dense(const Node& n, const BufferDecl& buffer, const ExprList& index, const Expr& mask) -> std::optional<Diag> {
+  if (mask) return Diag(DiagKind::codegen_subscript, n.loc, buffer.name, "has a mask in device code").with_help("put an `if` around it");
+  const auto* ramp = index[0].as<Ramp>();
+  if (index[0].type().lanes == 1 || (ramp && is_int(ramp->stride, 1))) return {};
+  return Diag(DiagKind::codegen_subscript, n.loc, buffer.name, "has a vector subscript that is not dense in device code");
+}
+
 auto not_constant(const Address& a) -> std::optional<Diag> {
   int64_t first;
   if (a.buffer->memory != MemoryKind::Register || as_int(a.index[0], first)) return {};
@@ -38,6 +46,14 @@ auto missing(const Launch& launch, const DeviceTarget& target) -> std::optional<
     if (n.kind == Kind::Call && !out && needs_library(static_cast<const Call&>(n).function)) {
       out = Diag(DiagKind::codegen_node, n.loc, str("`{}`", op_text(static_cast<const Call&>(n).function)))
                 .with_help("write it as a polynomial: device code has no math library");
+    }
+    if (n.kind == Kind::Load && !out) {
+      const auto& load = static_cast<const Load&>(n);
+      out = not_dense(n, *load.buffer, load.index, load.mask);
+    }
+    if (n.kind == Kind::Store && !out) {
+      const auto& store = static_cast<const Store&>(n);
+      out = not_dense(n, *store.buffer, store.index, store.mask);
     }
     if (n.kind == Kind::Address && !out) out = not_constant(static_cast<const Address&>(n));
     if (n.kind == Kind::SetRegisters) needs(n, "set_registers", 90, true);
