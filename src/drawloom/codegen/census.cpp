@@ -57,7 +57,7 @@ class Counter {
     ++found[front_of(kTexts[static_cast<int>(n.how)])];
   }
   void count(const Issue& n) {
-    if (const Atom* atom = find_atom(n.atom)) ++found[front_of(atom->ptx)];
+    if (const DeviceAtom* atom = find_atom(n.atom)) ++found[front_of(atom->ptx)];
   }
   void count(const Commit& n) { ++found[front_of(group_texts(n.group).first)]; }
   void count(const WaitGroup& n) { ++found[front_of(group_texts(n.group).second)]; }

@@ -59,7 +59,7 @@ void each_statement(const Stmt& s, auto&& visit) {
 }
 
 /// Whether an operand of an atom is only read, only written.
-auto operand_use(const Atom& atom, size_t at) -> DeviceUse {
+auto operand_use(const DeviceAtom& atom, size_t at) -> DeviceUse {
   size_t first = 0;
   for (const auto& o : atom.operands) {
     const size_t count = o.kind == OperandKind::Values ? static_cast<size_t>(o.count) : 1;
@@ -101,7 +101,7 @@ auto device_use(const Stmt& body, const BufferDecl* buffer) -> DeviceUse {
     if (node.kind == Kind::Store) out.written = out.written || static_cast<const Store&>(node).buffer.get() == buffer;
     if (node.kind != Kind::Issue) return true;
     const auto& issue = static_cast<const Issue&>(node);
-    const Atom* atom = find_atom(issue.atom);
+    const DeviceAtom* atom = find_atom(issue.atom);
     for (size_t i = 0; atom && i < issue.operands.size(); ++i) {
       const auto* place = issue.operands[i].as<Address>();
       const auto* name = issue.operands[i].as<VarRef>();

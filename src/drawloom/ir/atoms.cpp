@@ -92,8 +92,8 @@ auto read_operand(std::string_view text, int n) -> AtomOperand {
   return out;
 }
 
-auto member(const Row& row, int n) -> Atom {
-  Atom out;
+auto member(const Row& row, int n) -> DeviceAtom {
+  DeviceAtom out;
   out.name = with_n(row.name, n);
   out.family = row.family;
   out.owner = row.owner;
@@ -105,9 +105,9 @@ auto member(const Row& row, int n) -> Atom {
   return out;
 }
 
-auto atoms() -> const std::vector<Atom>& {
-  static const std::vector<Atom> list = [] {
-    std::vector<Atom> out;
+auto atoms() -> const std::vector<DeviceAtom>& {
+  static const std::vector<DeviceAtom> list = [] {
+    std::vector<DeviceAtom> out;
     for (const Row& row : kRows) {
       for (int n = row.first; n <= row.last; n += row.step) out.push_back(member(row, n));
     }
@@ -118,18 +118,18 @@ auto atoms() -> const std::vector<Atom>& {
 
 }  // namespace
 
-auto Atom::arity() const -> int {
+auto DeviceAtom::arity() const -> int {
   int out = 0;
   for (const auto& o : operands) out += o.kind == OperandKind::Values ? o.count : 1;
   return out;
 }
 
-auto all_atoms() -> std::span<const Atom> { return atoms(); }
+auto all_atoms() -> std::span<const DeviceAtom> { return atoms(); }
 
-auto find_atom(std::string_view name) -> const Atom* {
+auto find_atom(std::string_view name) -> const DeviceAtom* {
   static const auto index = [] {
-    std::unordered_map<std::string_view, const Atom*> out;
-    for (const Atom& atom : atoms()) out.emplace(atom.name, &atom);
+    std::unordered_map<std::string_view, const DeviceAtom*> out;
+    for (const DeviceAtom& atom : atoms()) out.emplace(atom.name, &atom);
     return out;
   }();
   const auto hit = index.find(name);

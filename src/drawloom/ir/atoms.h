@@ -34,7 +34,7 @@ struct AtomOperand {
 };
 
 /// One instruction.
-struct Atom {
+struct DeviceAtom {
   std::string name;
   AtomFamily family = AtomFamily::Pack;
   AtomOwner owner = AtomOwner::Thread;
@@ -51,8 +51,8 @@ struct Atom {
 };
 
 /// The atom of a name, or null.
-auto find_atom(std::string_view name) -> const Atom*;
+auto find_atom(std::string_view name) -> const DeviceAtom*;
 /// All atoms, row by row.
-auto all_atoms() -> std::span<const Atom>;
+auto all_atoms() -> std::span<const DeviceAtom>;
 
 }  // namespace drawloom

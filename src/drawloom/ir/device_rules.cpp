@@ -91,7 +91,7 @@ auto operand_problem(const Expr& e, const AtomOperand& o) -> std::string {
 
 auto nearest_atom(std::string_view name) -> std::string {
   std::vector<std::string> names;
-  for (const Atom& a : all_atoms()) names.push_back(a.name);
+  for (const DeviceAtom& a : all_atoms()) names.push_back(a.name);
   return nearest(name, names);
 }
 
@@ -183,7 +183,7 @@ auto device_problem(const Wait& n) -> NodeProblem { return barrier_problem(n, n.
 auto device_problem(const Fence&) -> NodeProblem { return {}; }
 
 auto device_problem(const Issue& n) -> NodeProblem {
-  const Atom* atom = find_atom(n.atom);
+  const DeviceAtom* atom = find_atom(n.atom);
   if (!atom) {
     Diag diag(DiagKind::atom_unknown, n.loc, n.atom);
     const auto near = nearest_atom(n.atom);

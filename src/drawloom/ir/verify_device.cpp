@@ -89,7 +89,7 @@ class LaunchVerifier {
     if (n.threads > threads_) report(n, str("{} threads; the block has {}", n.threads, threads_));
   }
   void check(const Issue& n) {
-    const Atom* atom = find_atom(n.atom);
+    const DeviceAtom* atom = find_atom(n.atom);
     if (!atom) return;  // said by the node's own rule
     const int threads = atom->owner == AtomOwner::Warpgroup ? 128 : atom->owner == AtomOwner::Warp ? 32 : 1;
     if (group_ % threads != 0) report(n, str("it takes whole groups of {} threads, of {} here", threads, group_));

@@ -68,7 +68,7 @@ struct Found {
   Candidate candidate;
   int64_t excess, bytes, complexity;
   std::string how;
-  std::optional<TensorMap> tensor_map;
+  std::optional<TensorMapShape> tensor_map;
 };
 
 struct Search {

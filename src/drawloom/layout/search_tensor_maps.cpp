@@ -11,7 +11,7 @@
 namespace drawloom {
 namespace {
 
-using Part = TensorMap::Part;
+using Part = TensorMapShape::Part;
 
 /// Ways to cut `extent` values of `coord` from `step` on into at most `most` parts, lowest first, between its digits:
 /// at powers of two that divide the extent.
@@ -87,7 +87,7 @@ class MapSearch {
   }
 
   /// Narrow inner dimensions cost the most (TMA moves whole rows), then padding, demands on the tensor, rank, copies.
-  auto complexity_of(const TensorMap& map) const -> int64_t {
+  auto complexity_of(const TensorMapShape& map) const -> int64_t {
     int64_t out = static_cast<int64_t>(20 * map.needs.size() + 10 * map.box.size());
     const int64_t whole = std::min<int64_t>(128, tile_.extents[0].second * tile_.element_bytes);
     for (int64_t bytes = map.box[0].extent * tile_.element_bytes; bytes < whole; bytes *= 2) out += 1000;
@@ -98,8 +98,8 @@ class MapSearch {
 
   /// The topmost part of a split coordinate becomes copies of its own when it is outermost: no tensor needs to be a
   /// multiple of anything then, and the box has a dimension less.
-  auto map_of(std::vector<Part> outer) const -> std::optional<TensorMap> {
-    TensorMap map = {{inner_}, swizzle_, {}, {}};
+  auto map_of(std::vector<Part> outer) const -> std::optional<TensorMapShape> {
+    TensorMapShape map = {{inner_}, swizzle_, {}, {}};
     if (!outer.empty() && outer.back().step > 1 && is_top(outer.back())) {
       map.copies.push_back(outer.back());
       outer.pop_back();
@@ -172,7 +172,7 @@ auto part_text(const Part& part) -> std::string {
 
 }  // namespace
 
-auto TensorMap::text() const -> std::string {
+auto TensorMapShape::text() const -> std::string {
   std::vector<std::string> parts;
   for (const auto& part : box) parts.push_back(part_text(part));
   auto out = str("box {{{}}, swizzle {}", join(parts, ", "), swizzle_name(swizzle));

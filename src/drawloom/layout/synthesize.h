@@ -42,7 +42,7 @@ struct SharedRules {
 };
 
 /// A tensor map and the copies that fill the tile with it.
-struct TensorMap {
+struct TensorMapShape {
   /// One dimension: elements `step` apart in `coord`, `extent` of them.
   struct Part {
     std::string coord;
@@ -61,7 +61,7 @@ struct SharedLayout {
   Layout layout;  ///< coordinates -> byte
   int64_t bytes;
   std::string how;  ///< `byte4^=x2 byte5^=x3`, `16 bytes of padding after y`, ...
-  std::optional<TensorMap> tensor_map;
+  std::optional<TensorMapShape> tensor_map;
   std::vector<std::pair<std::string, BankReport>> reports;  ///< per access
   int64_t tried;                                            ///< layouts judged
   bool is_exhaustive;  ///< all of the family were judged, or the layout is free: nothing in the family is better

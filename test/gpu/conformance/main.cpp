@@ -28,7 +28,7 @@ auto hashed_f32(const std::vector<int64_t>& coords) -> double { return hashed_va
 namespace {
 
 /// The row of atoms.def that an atom comes from: its name without the number of its member.
-auto row_of(const Atom& a) -> std::string {
+auto row_of(const DeviceAtom& a) -> std::string {
   std::string out = a.name;
   const auto cut = [&](const std::string& before, const std::string& after) {
     const size_t at = out.find(before);
@@ -85,7 +85,7 @@ auto main_of(int argc, char** argv) -> int {
   int passed = 0, failed = 0;
   std::set<std::string> rows{"tma.prefetch_map"};  // does nothing that could be seen
   for (const auto& k : kernels) {
-    const Atom* atom = find_atom(k.atom);
+    const DeviceAtom* atom = find_atom(k.atom);
     if (atom) rows.insert(row_of(*atom));
     std::string problem = !atom                                                    ? "there is no atom " + k.atom
                           : k.text.find("\"" + k.atom + "\"") == std::string::npos ? "does not use " + k.atom

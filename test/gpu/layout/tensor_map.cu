@@ -74,7 +74,7 @@ struct Tensor {
 
 /// Lower parts of a split coordinate are as long as they are; the topmost part of the box runs to the end of the
 /// tensor.
-auto encode(const Tensor& tensor, const TensorMap& map) -> CUtensorMap {
+auto encode(const Tensor& tensor, const TensorMapShape& map) -> CUtensorMap {
   std::map<std::string, int64_t> top;
   for (const auto& part : map.box) top[part.coord] = std::max(top[part.coord], part.step);
   cuuint64_t dims[5], strides[5];
@@ -100,7 +100,7 @@ auto encode(const Tensor& tensor, const TensorMap& map) -> CUtensorMap {
 struct Copies {
   int count = 1, along = -1, step = 0;
 };
-auto copies_of(const TensorMap& map) -> Copies {
+auto copies_of(const TensorMapShape& map) -> Copies {
   Copies out;
   for (const auto& part : map.copies) {
     out.count = static_cast<int>(part.extent);

@@ -36,7 +36,7 @@ auto Device::registers_exist(Warp& w, const Instruction& i, const IssueOperand& 
 
 auto Device::issue(Warp& w, const Instruction& i) -> Next {
   const auto& c = code_.issues[static_cast<size_t>(i.number)];
-  const Atom& atom = *c.atom;
+  const DeviceAtom& atom = *c.atom;
   if (atom.owner != AtomOwner::Thread) {
     if (!need_whole(w, i)) return Next::go;
     if (w.live != ~LaneMask{0}) {

@@ -91,7 +91,7 @@ struct IssueOperand {
   const Symbol* map = nullptr;
 };
 struct IssueCode {
-  const Atom* atom = nullptr;
+  const DeviceAtom* atom = nullptr;
   std::vector<IssueOperand> operands;
 };
 

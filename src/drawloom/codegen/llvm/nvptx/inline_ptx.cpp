@@ -75,7 +75,7 @@ auto KernelEmitter::register_pointer(const Address& a, int offset) -> Value* {
 }
 
 void KernelEmitter::emit_issue(const Issue& n) {
-  const Atom& atom = *find_atom(n.atom);
+  const DeviceAtom& atom = *find_atom(n.atom);
   Piece piece;
   std::vector<std::pair<std::string, std::string>> texts;  // of operands that are results
   struct Input {
