@@ -234,20 +234,9 @@ auto fold_constants(const Expr& e) -> Expr {
     case Kind::Load:
     case Kind::Ramp:
     case Kind::Let:
-    case Kind::Block:
-    case Kind::For:
-    case Kind::If:
-    case Kind::LetStmt:
-    case Kind::Allocate:
-    case Kind::Store:
-    case Kind::Stage:
-    case Kind::Check:
-    case Kind::StoreFence:
     case Kind::Address:
     case Kind::Reinterpret:
-#define NODE(name, family) case Kind::name:
-#include "drawloom/ir/device_nodes.def"
-#undef NODE
+#include "drawloom/ir/statement_cases.def"
       break;
   }
   return e;

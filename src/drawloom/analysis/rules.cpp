@@ -272,20 +272,9 @@ auto with_operands(const Expr& side, Type t, const ExprList& operands, const Loc
     case Kind::Access:
     case Kind::Load:
     case Kind::Let:
-    case Kind::Block:
-    case Kind::For:
-    case Kind::If:
-    case Kind::LetStmt:
-    case Kind::Allocate:
-    case Kind::Store:
-    case Kind::Stage:
-    case Kind::Check:
-    case Kind::StoreFence:
     case Kind::Address:
     case Kind::Reinterpret:
-#define NODE(name, family) case Kind::name:
-#include "drawloom/ir/device_nodes.def"
-#undef NODE
+#include "drawloom/ir/statement_cases.def"
       break;
   }
   DRAWLOOM_CHECK(false, "a {} in a rule", kind_name(side.kind()));

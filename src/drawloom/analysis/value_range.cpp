@@ -112,20 +112,9 @@ auto ValueRanges::compute(const Expr& e) -> Range {
       return of(n.body);
     }
     case Kind::FloatImm:
-    case Kind::Block:
-    case Kind::For:
-    case Kind::If:
-    case Kind::LetStmt:
-    case Kind::Allocate:
-    case Kind::Store:
-    case Kind::Stage:
-    case Kind::Check:
-    case Kind::StoreFence:
     case Kind::Address:
     case Kind::Reinterpret:
-#define NODE(name, family) case Kind::name:
-#include "drawloom/ir/device_nodes.def"
-#undef NODE
+#include "drawloom/ir/statement_cases.def"
       break;
   }
   return all;

@@ -1,5 +1,6 @@
 #include "drawloom/codegen/census.h"
 
+#include "drawloom/codegen/kernel.h"
 #include "drawloom/ir/atoms.h"
 #include "drawloom/ir/dispatch.h"
 #include "drawloom/ir/rewrite.h"
@@ -49,27 +50,13 @@ class Counter {
   }
   void count(const Expect&) { ++found["mbarrier.expect_tx"]; }
   void count(const Wait&) { ++found["mbarrier.try_wait"]; }
-  void count(const Fence& n) {
-    constexpr std::string_view kTexts[] = {
-#define FENCE(name, text, ptx) ptx,
-#include "drawloom/ir/device.def"
-    };
-    ++found[front_of(kTexts[static_cast<int>(n.how)])];
-  }
+  void count(const Fence& n) { ++found[front_of(ptx_of(n.how))]; }
   void count(const Issue& n) {
     if (const DeviceAtom* atom = find_atom(n.atom)) ++found[front_of(atom->ptx)];
   }
-  void count(const Commit& n) { ++found[front_of(group_texts(n.group).first)]; }
-  void count(const WaitGroup& n) { ++found[front_of(group_texts(n.group).second)]; }
+  void count(const Commit& n) { ++found[front_of(ptx_of_commit(n.group))]; }
+  void count(const WaitGroup& n) { ++found[front_of(ptx_of_wait(n.group, n.pending))]; }
   void count(const SetRegisters&) { ++found["setmaxnreg"]; }
-
-  static auto group_texts(AsyncGroup g) -> std::pair<std::string_view, std::string_view> {
-    constexpr std::pair<std::string_view, std::string_view> kTexts[] = {
-#define ASYNC_GROUP(name, text, commit, wait) {commit, wait},
-#include "drawloom/ir/device.def"
-    };
-    return kTexts[static_cast<int>(g)];
-  }
 };
 
 auto is_name_char(char c) -> bool { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == ':'; }

@@ -86,6 +86,32 @@ auto launches(const std::vector<Program>& programs) -> std::vector<const Launch*
   return out;
 }
 
+auto ptx_of(FenceKind how) -> std::string_view {
+  switch (how) {
+#define FENCE(name, text, ptx) \
+  case FenceKind::name: return ptx;
+#include "drawloom/ir/device.def"
+  }
+  return {};
+}
+auto ptx_of_commit(AsyncGroup group) -> std::string_view {
+  switch (group) {
+#define ASYNC_GROUP(name, text, commit, wait) \
+  case AsyncGroup::name: return commit;
+#include "drawloom/ir/device.def"
+  }
+  return {};
+}
+auto ptx_of_wait(AsyncGroup group, int pending) -> std::string {
+  std::string out;
+  switch (group) {
+#define ASYNC_GROUP(name, text, commit, wait) \
+  case AsyncGroup::name: out = wait; break;
+#include "drawloom/ir/device.def"
+  }
+  return out.replace(out.find("{n}"), 3, std::to_string(pending));
+}
+
 auto device_use(const Stmt& body, const BufferDecl* buffer) -> DeviceUse {
   DeviceUse out;
   std::unordered_set<const Symbol*> maps;

@@ -2,6 +2,7 @@
 /// What host and device code of one launch agree on. No LLVM here.
 
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -22,6 +23,11 @@ auto kernel_params(const Launch& launch) -> std::vector<KernelParam>;
 
 /// Every launch of the programs, in the order they stand.
 auto launches(const std::vector<Program>& programs) -> std::vector<const Launch*>;
+
+/// The PTX of device.def: of a fence, of closing a group, of waiting for one with `pending` left.
+auto ptx_of(FenceKind how) -> std::string_view;
+auto ptx_of_commit(AsyncGroup group) -> std::string_view;
+auto ptx_of_wait(AsyncGroup group, int pending) -> std::string;
 
 /// How a buffer is used by launches.
 struct DeviceUse {

@@ -117,7 +117,9 @@ class Finder {
         return check_subscripts(*n.buffer, n.index, n.loc, task);
       }
       case Kind::Launch:
-      case Kind::TensorMap: return;
+      case Kind::TensorMap:
+        if (task != 0) found.emplace_back(DiagKind::codegen_node, node.loc, "a launch inside a parallel loop");
+        return;
       case Kind::RoleSwitch:
       case Kind::Role:
       case Kind::Elect:
@@ -135,10 +137,12 @@ class Finder {
       case Kind::Load: {
         const auto& n = static_cast<const Load&>(node);
         check_type(n.type, n.loc, n.buffer->name);
+        check_side(*n.buffer, n.loc);
         return check_subscripts(*n.buffer, n.index, n.loc, task);
       }
       case Kind::Store: {
         const auto& n = static_cast<const Store&>(node);
+        check_side(*n.buffer, n.loc);
         return check_subscripts(*n.buffer, n.index, n.loc, task);
       }
       case Kind::For: return check_loop(static_cast<const For&>(node));
@@ -169,6 +173,13 @@ class Finder {
   void check_call(const Call& n) {
     check_type(n.type, n.loc, op_text(n.function));
     if (n.function == Intrinsic::Fma && !target_.has_fma()) found.emplace_back(DiagKind::codegen_fma, n.loc, target_);
+  }
+
+  /// The data of an argument are on one side for the whole call.
+  void check_side(const BufferDecl& b, const Loc& loc) {
+    if (!device_buffers_.contains(&b)) return;
+    found.push_back(Diag(DiagKind::codegen_subscript, loc, b.name, "is used by launches, whose data are on the device, and by the host")
+                        .with_help("let a kernel do it, or a program of its own"));
   }
 
   void check_subscripts(const BufferDecl& b, const ExprList& index, const Loc& loc, int task) {

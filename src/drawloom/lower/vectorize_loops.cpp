@@ -53,21 +53,8 @@ class Widener {
 #define NODE(name, family) case Kind::name:
 #include "drawloom/ir/device_nodes.def"
 #undef NODE
-      case Kind::IntImm:
-      case Kind::FloatImm:
-      case Kind::VarRef:
-      case Kind::Address:
-      case Kind::Reinterpret:
-      case Kind::Cast:
-      case Kind::Unary:
-      case Kind::Binary:
-      case Kind::Select:
-      case Kind::Call:
-      case Kind::Access:
-      case Kind::Load:
-      case Kind::Ramp:
-      case Kind::Broadcast:
-      case Kind::Let: break;
+#include "drawloom/ir/expression_cases.def"
+        break;
     }
     DRAWLOOM_CHECK(false, "{} is no statement", kind_name(s.kind()));
     return {};
@@ -159,19 +146,8 @@ class Widener {
       case Kind::Access:
       case Kind::Ramp:
       case Kind::Broadcast:
-      case Kind::Block:
-      case Kind::For:
-      case Kind::If:
-      case Kind::LetStmt:
-      case Kind::Allocate:
-      case Kind::Store:
-      case Kind::Stage:
-      case Kind::Check:
-      case Kind::StoreFence:
       case Kind::Address:
-#define NODE(name, family) case Kind::name:
-#include "drawloom/ir/device_nodes.def"
-#undef NODE
+#include "drawloom/ir/statement_cases.def"
         break;
     }
     DRAWLOOM_CHECK(false, "{} inside a vector loop", kind_name(e.kind()));

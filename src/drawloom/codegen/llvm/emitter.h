@@ -152,6 +152,7 @@ class FunctionEmitter : private Arithmetic {
 
   // --- launch.cpp: devices
   auto ctx_table() -> Value*;
+  void find_device();
   auto device_call(int64_t offset, llvm::ArrayRef<Value*> args) -> llvm::CallInst*;
   auto on_device(const BufferDecl* b) const -> bool;
   void place_arguments();

@@ -82,6 +82,7 @@ void ModuleEmitter::emit(const Program& program) {
 void FunctionEmitter::emit_entry() {
   default_context();
   open_body();
+  if (!launches({program_}).empty()) find_device();
   check_arguments();
   load_arguments();
   place_arguments();

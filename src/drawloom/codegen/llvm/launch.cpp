@@ -37,18 +37,19 @@ auto ModuleEmitter::kernels() -> llvm::Constant* {
   return kernels_ = global;
 }
 
+/// Where a program with launches begins: the runtime's device table, or the error that there is none.
+void FunctionEmitter::find_device() {
+  device_table_ = load_field(ctx_table(), offsetof(drawloom_runtime_table_t, device), m_.ptr, "device");
+  BasicBlock *have = block("device"), *none = block("no_device");
+  branch_likely(b_.CreateIsNotNull(device_table_), have, none);
+  b_.SetInsertPoint(none);
+  Value* zero = b_.getInt64(0);
+  leave(table_call(offsetof(drawloom_runtime_table_t, fail), m_.i32,
+                   {ctx_, b_.getInt32(drawloom_error_no_device), site("device", {}), zero, zero, zero, zero}));
+  b_.SetInsertPoint(have);
+}
+
 auto FunctionEmitter::device_call(int64_t offset, llvm::ArrayRef<Value*> args) -> llvm::CallInst* {
-  if (!device_table_) {
-    // Loaded at the start, where it dominates everything; there is one, since the arguments were placed through it.
-    device_table_ = load_field(ctx_table(), offsetof(drawloom_runtime_table_t, device), m_.ptr, "device");
-    BasicBlock *have = block("device"), *none = block("no_device");
-    branch_likely(b_.CreateIsNotNull(device_table_), have, none);
-    b_.SetInsertPoint(none);
-    Value* zero = b_.getInt64(0);
-    leave(table_call(offsetof(drawloom_runtime_table_t, fail), m_.i32,
-                     {ctx_, b_.getInt32(drawloom_error_no_device), site("device", {}), zero, zero, zero, zero}));
-    b_.SetInsertPoint(have);
-  }
   std::vector<llvm::Type*> types;
   for (Value* a : args) types.push_back(a->getType());
   Value* callee = load_field(device_table_, offset, m_.ptr, "service");

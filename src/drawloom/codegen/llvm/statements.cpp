@@ -27,21 +27,6 @@ void FunctionEmitter::emit(const Stmt& s) {
     case Kind::StoreFence: return x86_store_fence(b_);
     case Kind::Launch: return emit_launch(s.to<Launch>());
     case Kind::TensorMap: return emit_tensor_map(s.to<TensorMap>());
-    case Kind::IntImm:
-    case Kind::FloatImm:
-    case Kind::VarRef:
-    case Kind::Cast:
-    case Kind::Unary:
-    case Kind::Binary:
-    case Kind::Select:
-    case Kind::Call:
-    case Kind::Access:
-    case Kind::Load:
-    case Kind::Ramp:
-    case Kind::Broadcast:
-    case Kind::Let:
-    case Kind::Address:
-    case Kind::Reinterpret:
     case Kind::RoleSwitch:
     case Kind::Role:
     case Kind::Elect:
@@ -55,6 +40,7 @@ void FunctionEmitter::emit(const Stmt& s) {
     case Kind::Commit:
     case Kind::WaitGroup:
     case Kind::SetRegisters:
+#include "drawloom/ir/expression_cases.def"
       break;
   }
   DRAWLOOM_CHECK(false, "codegen: {} is no statement", kind_name(s.kind()));

@@ -42,18 +42,7 @@ auto FunctionEmitter::compute(const Expr& e) -> Value* {
       return value(n.body);
     }
     case Kind::Access:
-    case Kind::Block:
-    case Kind::For:
-    case Kind::If:
-    case Kind::LetStmt:
-    case Kind::Allocate:
-    case Kind::Store:
-    case Kind::Stage:
-    case Kind::Check:
-    case Kind::StoreFence:
-#define NODE(name, family) case Kind::name:
-#include "drawloom/ir/device_nodes.def"
-#undef NODE
+#include "drawloom/ir/statement_cases.def"
       break;
   }
   DRAWLOOM_CHECK(false, "codegen: {} is no expression of lowered code", kind_name(e.kind()));

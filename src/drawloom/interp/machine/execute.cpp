@@ -91,19 +91,8 @@ void Run::instruction(const Instruction& i) {
     case Kind::VarRef:
     case Kind::Access:
     case Kind::Let:
-    case Kind::Block:
-    case Kind::For:
-    case Kind::If:
-    case Kind::LetStmt:
-    case Kind::Allocate:
-    case Kind::Store:
-    case Kind::Stage:
-    case Kind::Check:
-    case Kind::StoreFence:
     case Kind::Address:
-#define NODE(name, family) case Kind::name:
-#include "drawloom/ir/device_nodes.def"
-#undef NODE
+#include "drawloom/ir/statement_cases.def"
       break;
   }
   DRAWLOOM_CHECK(false, "{} is no instruction", kind_name(i.kind));
@@ -217,24 +206,10 @@ void Run::statement(int id) {
     case Kind::Check: return check(s);
     case Kind::StoreFence:
     case Kind::Stage:
-    case Kind::IntImm:
-    case Kind::FloatImm:
-    case Kind::VarRef:
-    case Kind::Cast:
-    case Kind::Unary:
-    case Kind::Binary:
-    case Kind::Select:
-    case Kind::Call:
-    case Kind::Access:
-    case Kind::Load:
-    case Kind::Ramp:
-    case Kind::Broadcast:
-    case Kind::Let:
-    case Kind::Address:
-    case Kind::Reinterpret:
 #define NODE(name, family) case Kind::name:
 #include "drawloom/ir/device_nodes.def"
 #undef NODE
+#include "drawloom/ir/expression_cases.def"
       return;  // the compiler lets no device code through
   }
 }

@@ -64,7 +64,7 @@ void KernelEmitter::emit_elect(const Elect& n) {
 void KernelEmitter::named_barrier(std::string_view instruction, const Sync& n) {
   int64_t id;
   if (as_int(n.id, id)) return ptx(str("{} {}, {};", instruction, id, n.threads));
-  ptx(str("{} $0, {};", instruction, n.threads), "r", {number(n.id)});
+  ptx(str("{} $0, {};", instruction, n.threads), "r", {value(n.id)});
 }
 
 void KernelEmitter::emit_sync(const Sync& n) {
@@ -86,14 +86,14 @@ auto KernelEmitter::barrier(const BufferRef& b, const ExprList& index) -> Value*
 }
 
 void KernelEmitter::emit_arrive(const Arrive& n) {
-  Value *at = barrier(n.barrier, n.index), *count = number(n.count);
+  Value *at = barrier(n.barrier, n.index), *count = value(n.count);
   if (n.rank) {
     return ptx("{ .reg .b32 there; mapa.shared::cluster.u32 there, $0, $1; "
                "mbarrier.arrive.shared::cluster.b64 _, [there], $2; }",
-               "r,r,r", {at, number(n.rank), count});
+               "r,r,r", {at, value(n.rank), count});
   }
   if (n.bytes) {
-    return ptx("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared::cta.b64 state, [$0], $1; }", "r,r", {at, number(n.bytes)});
+    return ptx("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared::cta.b64 state, [$0], $1; }", "r,r", {at, value(n.bytes)});
   }
   ptx("{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [$0], $1; }", "r,r", {at, count});
 }
@@ -103,16 +103,11 @@ void KernelEmitter::emit_wait(const Wait& n) {
   ptx(str("{ .reg .pred done; again_${:uid}: mbarrier.try_wait.parity{}.shared::cta.b64 done, [$0], $1; "
           "@!done bra again_${:uid}; }",
           order),
-      "r,r", {barrier(n.barrier, n.index), number(n.parity)});
+      "r,r", {barrier(n.barrier, n.index), value(n.parity)});
 }
 
 void KernelEmitter::emit_wait_group(const WaitGroup& n) {
-  constexpr std::string_view kTexts[] = {
-#define ASYNC_GROUP(name, text, commit, wait) wait,
-#include "drawloom/ir/device.def"
-  };
-  std::string text(kTexts[static_cast<int>(n.group)]);
-  text.replace(text.find("{n}"), 3, str("{}", n.pending));
+  const std::string text = ptx_of_wait(n.group, n.pending);
   n.group == AsyncGroup::Wgmma ? pin_accumulators(text) : ptx(text);
 }
 

@@ -105,52 +105,27 @@ void KernelEmitter::statement(const Stmt& s) {
     case Kind::Sync: return emit_sync(s.to<Sync>());
     case Kind::Init: {
       const auto& n = s.to<Init>();
-      return ptx("mbarrier.init.shared::cta.b64 [$0], $1;", "r,r", {barrier(n.barrier, n.index), number(n.count)});
+      return ptx("mbarrier.init.shared::cta.b64 [$0], $1;", "r,r", {barrier(n.barrier, n.index), value(n.count)});
     }
     case Kind::Arrive: return emit_arrive(s.to<Arrive>());
     case Kind::Expect: {
       const auto& n = s.to<Expect>();
       return ptx("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;", "r,r",
-                 {barrier(n.barrier, n.index), number(n.bytes)});
+                 {barrier(n.barrier, n.index), value(n.bytes)});
     }
     case Kind::Wait: return emit_wait(s.to<Wait>());
-    case Kind::Fence: {
-      constexpr std::string_view kTexts[] = {
-#define FENCE(name, text, ptx) ptx,
-#include "drawloom/ir/device.def"
-      };
-      return ptx(kTexts[static_cast<int>(s.to<Fence>().how)]);
-    }
+    case Kind::Fence: return ptx(ptx_of(s.to<Fence>().how));
     case Kind::Issue: return emit_issue(s.to<Issue>());
-    case Kind::Commit: {
-      constexpr std::string_view kTexts[] = {
-#define ASYNC_GROUP(name, text, commit, wait) commit,
-#include "drawloom/ir/device.def"
-      };
-      return ptx(kTexts[static_cast<int>(s.to<Commit>().group)]);
-    }
+    case Kind::Commit: return ptx(ptx_of_commit(s.to<Commit>().group));
     case Kind::WaitGroup: return emit_wait_group(s.to<WaitGroup>());
     case Kind::SetRegisters: return emit_set_registers(s.to<SetRegisters>());
-    case Kind::IntImm:
-    case Kind::FloatImm:
-    case Kind::VarRef:
-    case Kind::Cast:
-    case Kind::Unary:
-    case Kind::Binary:
-    case Kind::Select:
-    case Kind::Call:
-    case Kind::Access:
-    case Kind::Load:
-    case Kind::Ramp:
-    case Kind::Broadcast:
-    case Kind::Let:
-    case Kind::Address:
-    case Kind::Reinterpret:
     case Kind::Check:
     case Kind::StoreFence:
     case Kind::Launch:
     case Kind::TensorMap:
-    case Kind::Role: break;
+    case Kind::Role:
+#include "drawloom/ir/expression_cases.def"
+      break;
   }
   DRAWLOOM_CHECK(false, "codegen: {} is no statement of a kernel", kind_name(s.kind()));
 }
@@ -268,9 +243,6 @@ auto KernelEmitter::value(const Expr& e) -> Value* {
   return v;
 }
 
-/// A number for an operand of 32 bits.
-auto KernelEmitter::number(const Expr& e) -> Value* { return value(e); }
-
 auto KernelEmitter::compute(const Expr& e) -> Value* {
   const Type t = e.type();
   switch (e.kind()) {
@@ -305,18 +277,7 @@ auto KernelEmitter::compute(const Expr& e) -> Value* {
       return b_.CreatePtrToInt(pointer(n.buffer.get(), index), m_.i64);
     }
     case Kind::Access:
-    case Kind::Block:
-    case Kind::For:
-    case Kind::If:
-    case Kind::LetStmt:
-    case Kind::Allocate:
-    case Kind::Store:
-    case Kind::Stage:
-    case Kind::Check:
-    case Kind::StoreFence:
-#define NODE(name, family) case Kind::name:
-#include "drawloom/ir/device_nodes.def"
-#undef NODE
+#include "drawloom/ir/statement_cases.def"
       break;
   }
   DRAWLOOM_CHECK(false, "codegen: {} is no expression of a kernel", kind_name(e.kind()));

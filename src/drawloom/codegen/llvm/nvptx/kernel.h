@@ -9,6 +9,7 @@
 #include "drawloom/codegen/kernel.h"
 #include "drawloom/codegen/llvm/arithmetic.h"
 #include "drawloom/codegen/ptx.h"
+#include "drawloom/ir/atoms.h"
 
 namespace drawloom::codegen {
 
@@ -40,8 +41,6 @@ class KernelEmitter : private Arithmetic {
   auto emit_load(const Load& n) -> Value*;
   /// The element at a flat subscript, in memory of its kind.
   auto pointer(const BufferDecl* buffer, Value* index) -> Value*;
-  auto register_pointer(const Address& a, int offset) -> Value*;
-  auto number(const Expr& e) -> Value*;
   void forget() { memo_.clear(); }
 
   // --- device_statements.cpp
@@ -64,6 +63,10 @@ class KernelEmitter : private Arithmetic {
   /// A piece of PTX without results; `$0`, `$1`.. are the operands.
   void ptx(std::string_view text, std::string_view constraints = {}, llvm::ArrayRef<Value*> operands = {});
   void emit_issue(const Issue& n);
+  auto register_home(const BufferDecl* buffer, int64_t at) -> Value*;
+  auto register_homes(const Address& a, int count) -> std::vector<Value*>;
+  auto load_all(llvm::Type* type, const std::vector<Value*>& homes) -> std::vector<Value*>;
+  void note_accumulator(const DeviceAtom& atom, const BufferDecl* buffer);
   void pin_accumulators(std::string_view text);
 
   const DeviceTarget& target_;
