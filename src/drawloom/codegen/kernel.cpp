@@ -5,6 +5,7 @@
 #include "drawloom/ir/atoms.h"
 #include "drawloom/ir/dispatch.h"
 #include "drawloom/ir/rewrite.h"
+#include "drawloom/ir/verify_device.h"
 
 namespace drawloom {
 namespace {
@@ -21,7 +22,9 @@ class Collector {
       });
       return true;
     });
-    visit(launch);
+    // The extents of the grid are the host's; a block knows its own number.
+    const auto shape = launch_shape(launch);
+    if (shape.ok() && shape->body) visit(*shape->body.get());
   }
   std::vector<KernelParam> found;
 

@@ -90,6 +90,23 @@ TEST_CASE("masks and vectors that are not dense are refused") {
   CHECK(assemble_text(kernel_text("        allocate %v: f32[4] register\n        store %v[ramp(0, 1, 4)] = broadcast(%A[%t], 4)\n        store %O[%t] = %v[2]")).ok());
 }
 
+auto compile_kind(const std::string& host) -> DiagKind {
+  const std::string text = "drawloom-ir 1\n\nfunc @k(%A: buffer<f32, 1>, out %O: buffer<f32, 1>) {\n" + host + "\n}\n";
+  const auto out = compile_ir(text, "k.ir", "k", {x86_64_target(3), {}, ""});
+  REQUIRE_FALSE(out.ok());
+  return out.diag().kind();
+}
+const std::string kLaunch = "launch \"k\" {\n block for %b = 0 : 8 {\n thread for %t = 0 : 32 {\n store %O[%b] = %A[%t]\n }\n }\n }";
+
+TEST_CASE("the data of an argument are on one side for the whole call") {
+  CHECK(compile_kind(kLaunch + "\n store %O[9] = 1.0:f32") == DiagKind::codegen_subscript);
+  CHECK(compile_kind("if %A[0] > 0.0:f32 {\n" + kLaunch + "\n}") == DiagKind::codegen_subscript);
+}
+
+TEST_CASE("a launch inside a parallel loop is refused") {
+  CHECK(compile_kind("parallel for %i = 0 : 4 {\n" + kLaunch + "\n}") == DiagKind::codegen_node);
+}
+
 TEST_CASE("ptxas that fails or is missing is reported") {
   CHECK(assemble("no PTX", {}, {}, find_ptxas()).diag().kind() == DiagKind::kernel_assembler);
   CHECK(assemble("", {}, {}, "/nonexistent/ptxas").diag().kind() == DiagKind::kernel_assembler);
