@@ -123,6 +123,27 @@ TEST_CASE("a box is stored, clipped", "[simt]") {
   CHECK(r.out.at({72}).f == 0);
 }
 
+TEST_CASE("a store of a box that ends within 16 bytes of a row overwrites what lies behind it", "[simt]") {
+  Kernel k = StoreKernel().kernel();
+  k.maps = "tensor_map %m = %out[0] dims (13, 6) strides (16) box (16, 2)\n";
+  breaks(k, DiagKind::device_protocol, "writes whole pieces of 16 bytes, but rows of tensor map m have 52 bytes");
+  // Boxes that stay inside the row do not reach its end.
+  k.maps = "tensor_map %m = %out[0] dims (18, 6) strides (20) box (16, 2)\n";
+  keeps(k);
+}
+
+TEST_CASE("a shared address has the block's rank in the cluster above its 24 bits", "[simt]") {
+  const Kernel k{.body = "if %t == 0 {\nstore %out[%b] = cast<f32>(&%s[3] >> 24:u32)\nstore %out[4 + %b] = cast<f32>(&%s[3] & 16777215:u32)\n}",
+                 .blocks = 4,
+                 .cluster = " cluster 2, 1, 1"};
+  keeps(k);
+  const auto r = run_kernel(k);
+  for (int64_t b = 0; b < 4; ++b) {
+    CHECK(r.out.at({b}).f == static_cast<double>(b % 2));
+    CHECK(r.out.at({4 + b}).f == 12);
+  }
+}
+
 TEST_CASE("a store of a box without one of its parts", "[simt]") {
   breaks(StoreKernel{.fence = ""}.kernel(), DiagKind::device_race, "proxy fence");
   breaks(StoreKernel{.sync = ""}.kernel(), DiagKind::device_race, "`s[");

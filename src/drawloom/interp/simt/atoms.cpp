@@ -124,7 +124,8 @@ void Device::vector_load(Warp& w, const Instruction& i, const IssueCode& c) {
   for (int k = 0; k < d.row->count; ++k) register_of(w, d, k, true);
   each_lane(w.mask, [&](int lane) {
     if (world_.stopped) return;
-    const auto at = static_cast<uint64_t>(integer(w, p.values[0], lane));
+    const int64_t address = integer(w, p.values[0], lane);
+    const auto at = global ? static_cast<uint64_t>(address) : shared_byte(address);
     const Who who{.warp = &w, .lane = lane, .site = i.site};
     std::byte raw[16] = {};
     bool good;
@@ -158,7 +159,8 @@ void Device::vector_store(Warp& w, const Instruction& i, const IssueCode& c) {
   for (int k = 0; k < s.row->count; ++k) undefined |= register_of(w, s, k, false)->undefined;
   each_lane(w.mask, [&](int lane) {
     if (world_.stopped) return;
-    const auto at = static_cast<uint64_t>(integer(w, p.values[0], lane));
+    const int64_t address = integer(w, p.values[0], lane);
+    const auto at = global ? static_cast<uint64_t>(address) : shared_byte(address);
     const Who who{.warp = &w, .lane = lane, .site = i.site};
     const bool bad = (undefined >> lane & 1) != 0;
     if (bad && global)

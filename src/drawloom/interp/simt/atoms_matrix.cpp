@@ -19,7 +19,7 @@ void Device::matrix_load(Warp& w, const Instruction& i, const IssueCode& c, bool
   for (int m = 0; m < count; ++m) {
     for (int r = 0; r < 8 && !world_.stopped; ++r) {
       const int lane = 8 * m + r;
-      const auto at = static_cast<uint64_t>(integer(w, p, lane));
+      const uint64_t at = shared_byte(integer(w, p, lane));
       banks.push_back(static_cast<uint32_t>(at));
       std::byte raw[16] = {};
       good[m][r] =
@@ -57,7 +57,7 @@ void Device::matrix_store(Warp& w, const Instruction& i, const IssueCode& c, boo
     }
     for (int r = 0; r < 8 && !world_.stopped; ++r) {
       const int lane = 8 * m + r;
-      const auto at = static_cast<uint64_t>(integer(w, p, lane));
+      const uint64_t at = shared_byte(integer(w, p, lane));
       banks.push_back(static_cast<uint32_t>(at));
       std::byte raw[16];
       std::memcpy(raw, rows[r], 16);

@@ -186,6 +186,12 @@ class Device {
 };
 
 /// The row of a family's first operand of a name.
+/// A shared address has the rank of its block in the cluster from this bit on (seen on an H200): what takes only its low
+/// bits, as a matrix descriptor does, must be given those.
+inline constexpr int kRankShift = 24;
+/// The byte in the block's own shared memory.
+inline auto shared_byte(int64_t address) -> uint32_t { return static_cast<uint32_t>(address) & ((uint32_t{1} << kRankShift) - 1); }
+
 inline auto operand(const IssueCode& c, std::string_view name) -> const IssueOperand& {
   for (const auto& o : c.operands) {
     if (o.row->name == name) return o;
