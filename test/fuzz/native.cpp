@@ -98,8 +98,9 @@ auto run_once(drawloom_argv_function_t entry, const PipelineDef& p, const Argume
   std::vector<Array> results;
   for (size_t i = 0; i < arguments.outputs.size(); ++i) {
     results.push_back(make_strided_array(p.output_buffers[i]->element, arguments.outputs[i]));
-    std::memset(results.back().data.data(), p.output_buffers[i]->element.is_bool() ? 1 : s.poison,
-                results.back().data.size());
+    // A bool that is neither 0 nor 1 is no poison but an error.
+    const auto poison = std::byte{p.output_buffers[i]->element.is_bool() ? uint8_t{1} : s.poison};
+    std::fill(results.back().data.begin(), results.back().data.end(), poison);
     outputs.push_back(std::make_unique<NativeBuffer>(results.back(), s.at_end));
   }
   std::vector<void*> args;

@@ -1,7 +1,5 @@
 /// Copies by asynchronous agents. Boxes hang over both ends of their tensors; what they lay down is read back byte by byte.
 
-#include <algorithm>
-
 #include "drawloom/support/text.h"
 #include "micro.h"
 
@@ -162,19 +160,14 @@ auto cp_async(int bytes, bool arrives) -> std::vector<MicroKernel> {
   return out;
 }
 
-/// Of each rank: inside, over the lower ends, over the upper ones.
+/// Of each rank: inside, over the lower ends, over the upper ones. In dimension 0 a box starts at a multiple of 16 bytes.
 auto boxes(size_t rank) -> std::vector<Box> {
   const std::vector<int64_t> dims{20, 7, 5, 4, 3}, box{12, 3, 2, 2, 2};
+  const std::vector<int64_t> inside{4, 1, 1, 1, 1}, below{-8, -1, -1, -1, -1}, beyond{12, 6, 4, 3, 2};
   std::vector<Box> out;
-  for (const int64_t where : {0, -1, 1}) {
-    Box b;
-    for (size_t d = 0; d < rank; ++d) {
-      b.dims.push_back(dims[d]), b.box.push_back(box[d]);
-      b.at.push_back(where == 0  ? std::min<int64_t>(dims[d] - box[d], 1)
-                     : where < 0 ? -(box[d] / 2)
-                                 : dims[d] - box[d] / 2);
-    }
-    out.push_back(b);
+  for (const auto& at : {inside, below, beyond}) {
+    const auto first = [&](const std::vector<int64_t>& v) { return std::vector<int64_t>(v.begin(), v.begin() + rank); };
+    out.push_back({.dims = first(dims), .box = first(box), .at = first(at)});
   }
   return out;
 }

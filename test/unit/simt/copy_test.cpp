@@ -24,7 +24,7 @@ auto tensor_at(int64_t x, int64_t y) -> double {
 }  // namespace
 
 TEST_CASE("a box is loaded, filled with zeros outside, and counted whole", "[simt]") {
-  for (const auto& [x, y] : std::vector<std::pair<int64_t, int64_t>>{{0, 0}, {-3, -2}, {7, 5}, {30, 3}, {-16, 0}}) {
+  for (const auto& [x, y] : std::vector<std::pair<int64_t, int64_t>>{{0, 0}, {-4, -2}, {8, 5}, {28, 3}, {-16, 0}}) {
     const Kernel k = load_kernel(str("{}, {}", x, y));
     keeps(k);
     const auto r = run_kernel(k);
@@ -53,6 +53,32 @@ TEST_CASE("a copy must lie at a multiple of 128 bytes", "[simt]") {
   Kernel k = load_kernel("0, 0");
   k.body.replace(k.body.find("&%s[0]"), 6, "&%s[4]");
   breaks(k, DiagKind::device_protocol, "aligned to 128 bytes");
+}
+
+namespace {
+
+struct StoreKernel {
+  std::string fence = "fence proxy_shared\n", sync = "sync warp\n", commit = "commit bulk\n",
+              wait = "wait_group bulk_read 0\n", sync_again = "sync warp\n";
+  std::string coordinates = "0, 2 * %k", last = "wait_group bulk 0\n";
+
+  auto kernel() const -> Kernel {
+    return {.body = "for %k = 0 : 3 {\nstore %s[%t] = %in[%t + 32 * %k]\n" + fence + sync +
+                    "elect {\nissue \"tma.store.2d\" (%m, &%s[0], " + coordinates + ")\n" + commit + wait + "}\n" +
+                    sync_again + "}\nelect {\n" + last + "}",
+            .maps = "tensor_map %m = %out[0] dims (12, 6) strides (12) box (16, 2)\n"};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a box starts at a multiple of 16 bytes in its rows", "[simt]") {
+  for (const char* at : {"-3, 0", "1, 0", "30, 3"}) {
+    breaks(load_kernel(at), DiagKind::device_protocol, "starts within 16 bytes: legal are multiples of 4");
+  }
+  Kernel k = StoreKernel().kernel();
+  k.body.replace(k.body.find("(%m, &%s[0], 0, "), 16, "(%m, &%s[0], 2, ");
+  breaks(k, DiagKind::device_protocol, "at 2 in dimension 0");
 }
 
 TEST_CASE("swizzles move 16 bytes within their rows", "[simt]") {
@@ -95,23 +121,6 @@ TEST_CASE("tensor maps that the hardware refuses", "[simt]") {
   // Beyond the memory of the argument.
   breaks(with("%in[4080] dims (20, 10) strides (20) box (16, 8)"), DiagKind::device_out_of_bounds, "reads");
 }
-
-namespace {
-
-struct StoreKernel {
-  std::string fence = "fence proxy_shared\n", sync = "sync warp\n", commit = "commit bulk\n",
-              wait = "wait_group bulk_read 0\n", sync_again = "sync warp\n";
-  std::string coordinates = "0, 2 * %k", last = "wait_group bulk 0\n";
-
-  auto kernel() const -> Kernel {
-    return {.body = "for %k = 0 : 3 {\nstore %s[%t] = %in[%t + 32 * %k]\n" + fence + sync +
-                    "elect {\nissue \"tma.store.2d\" (%m, &%s[0], " + coordinates + ")\n" + commit + wait + "}\n" +
-                    sync_again + "}\nelect {\n" + last + "}",
-            .maps = "tensor_map %m = %out[0] dims (12, 6) strides (12) box (16, 2)\n"};
-  }
-};
-
-}  // namespace
 
 TEST_CASE("a box is stored, clipped", "[simt]") {
   const Kernel k = StoreKernel().kernel();

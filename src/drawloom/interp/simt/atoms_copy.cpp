@@ -73,6 +73,15 @@ auto make_job(const MapValue& m, const IssueOperand& coordinates, auto&& value) 
   return job;
 }
 
+/// Empty, or why a tensor map cannot be used like this. Seen on an H200: a box whose rows start between pieces of 16 bytes
+/// is an illegal instruction, wherever the box lies.
+auto map_problem(const MapValue& m, const IssueCode& c, const TmaJob& job) -> std::string {
+  if (m.rank != c.atom->n) return str("tensor map {} has rank {}", m.name, m.rank);
+  if (job.at[0] * m.element_bytes % 16 == 0) return {};
+  return str("a box of tensor map {} at {} in dimension 0 starts within 16 bytes: legal are multiples of {}", m.name,
+             job.at[0], 16 / m.element_bytes);
+}
+
 }  // namespace
 
 /// The mbarrier that a copy is to complete on: it must be one that the agent sees.
@@ -97,8 +106,8 @@ auto Device::begin_copy(ThreadBlock& b, const Who& who) -> bool {
 void Device::tma_load(Warp& w, const Instruction& i, const IssueCode& c, int lane, bool multicast) {
   const Who who{.warp = &w, .lane = lane, .site = i.site};
   const auto& m = world_.maps.at(operand(c, "m").map);
-  if (m.rank != c.atom->n) return protocol(who, str("tensor map {} has rank {}", m.name, m.rank));
   TmaJob job = make_job(m, operand(c, "c"), [&](const Operand& o) { return integer(w, o, lane); });
+  if (const auto problem = map_problem(m, c, job); !problem.empty()) return protocol(who, problem);
   job.shared = shared_byte(integer(w, operand(c, "to").values[0], lane));
   job.barrier = shared_byte(integer(w, operand(c, "b").values[0], lane));
   job.warp = &w, job.lane = lane, job.site = i.site;
@@ -149,9 +158,9 @@ void Device::run_tma_load(const TmaJob& job) {
 
 void Device::tma_store(Warp& w, const Instruction& i, const IssueCode& c, int lane) {
   const auto& m = world_.maps.at(operand(c, "m").map);
-  if (m.rank != c.atom->n)
-    return protocol({.warp = &w, .lane = lane, .site = i.site}, str("tensor map {} has rank {}", m.name, m.rank));
   TmaJob job = make_job(m, operand(c, "c"), [&](const Operand& o) { return integer(w, o, lane); });
+  if (const auto problem = map_problem(m, c, job); !problem.empty())
+    return protocol({.warp = &w, .lane = lane, .site = i.site}, problem);
   job.shared = shared_byte(integer(w, operand(c, "from").values[0], lane));
   job.warp = &w, job.lane = lane, job.site = i.site;
   job.blocks = {w.block};
