@@ -1,5 +1,5 @@
-/// ldmatrix, stmatrix, mma and wgmma. Products: A(k, i) = (16 i + k) mod 251, B(j, k) = 1 + j / 16 where k = j mod 16, else 0,
-/// so that D(j, i) = A(j mod 16, i) (1 + j / 16): whole numbers that name their place.
+/// ldmatrix, stmatrix, mma and wgmma. Products over K: A(k, i) = (16 i + k) mod 251, B(j, k) = 1 + j / K where k = j mod K,
+/// else 0, so that D(j, i) = A(j mod K, i) (1 + j / K): whole numbers that name their place.
 
 #include "drawloom/support/text.h"
 #include "micro.h"
@@ -8,9 +8,23 @@ namespace drawloom::gpu_tests {
 namespace {
 
 auto a_at(int64_t k, int64_t i) -> int64_t { return (16 * i + k) % 251; }
-auto d_at(int64_t j, int64_t i) -> double { return static_cast<double>(a_at(j % 16, i) * (1 + j / 16)); }
-const std::string kA = "cast<f32>((16 * ({}) + ({})) % 251)";                         // of i, k
-const std::string kB = "select(({}) % 16 == ({}), cast<f32>(1 + ({}) / 16), 0:f32)";  // of j, k, j
+auto d_at(int depth, int64_t j, int64_t i) -> double {
+  return static_cast<double>(a_at(j % depth, i) * (1 + j / depth));
+}
+auto a_text(const std::string& i, const std::string& k) -> std::string {
+  return str("cast<f32>((16 * ({}) + ({})) % 251)", i, k);
+}
+auto b_text(int depth, const std::string& j, const std::string& k) -> std::string {
+  return str("select(({}) % {} == ({}), cast<f32>(1 + ({}) / {}), 0:f32)", j, depth, k, j, depth);
+}
+
+/// What is multiplied: as many elements as fill 32 bytes are summed.
+struct Element {
+  std::string name;
+  int bytes = 2;
+
+  auto depth() const -> int { return 32 / bytes; }
+};
 
 // --- fragments of a warp
 
@@ -71,11 +85,11 @@ auto mma(const std::string& type) -> MicroKernel {
   std::string body = "allocate %a: u32[4] register\nallocate %right: u32[2] register\nallocate %d: f32[4] register\n";
   for (int k = 0; k < 4; ++k) {
     const std::string i = str("%t / 4 + {}", 8 * (k % 2)), at = str("2 * (%t % 4) + {}", 8 * (k / 2));
-    body += str("issue \"pack.{}\" (&%a[{}], " + kA + ", " + kA + ")\n", type, k, i, at, i, at + " + 1");
+    body += str("issue \"pack.{}\" (&%a[{}], {}, {})\n", type, k, a_text(i, at), a_text(i, at + " + 1"));
   }
   for (int k = 0; k < 2; ++k) {
     const std::string j = "%t / 4", at = str("2 * (%t % 4) + {}", 8 * k);
-    body += str("issue \"pack.{}\" (&%right[{}], " + kB + ", " + kB + ")\n", type, k, j, at, j, j, at + " + 1", j);
+    body += str("issue \"pack.{}\" (&%right[{}], {}, {})\n", type, k, b_text(16, j, at), b_text(16, j, at + " + 1"));
   }
   body += "unrolled for %k = 0 : 4 {\nstore %d[%k] = 1:f32\n}\n" +
           str("issue \"mma.m16n8k16.f32.{}\" (&%d[0], &%a[0], &%right[0])\n", type) +
@@ -85,7 +99,7 @@ auto mma(const std::string& type) -> MicroKernel {
           .atom = "mma.m16n8k16.f32." + type,
           .text = l.text(),
           .words = {"out=128"},
-          .expected = [](int64_t i) { return 1 + d_at(i % 8, i / 8); }};
+          .expected = [](int64_t i) { return 1 + d_at(16, i % 8, i / 8); }};
 }
 
 // --- warpgroups
@@ -95,19 +109,26 @@ struct OperandLayout {
   std::string name, place, fields;
   bool transposed = false;
 };
-auto operand_layouts() -> std::vector<OperandLayout> {
+auto operand_layouts(int bytes) -> std::vector<OperandLayout> {
   const auto fields = [](int mode, int stride, int leading) {
     return str("({}:u64 << 62:u64) + ({}:u64 << 32:u64) + ({}:u64 << 16:u64)", mode, stride / 16, leading / 16);
   };
-  return {
-      {"cores", "({r} / 8) * 256 + ({k} / 8) * 128 + {r} % 8 * 16 + {k} % 8 * 2", fields(0, 256, 128)},
-      {"rows32", "{r} * 32 + (({k} / 8) ^ ({r} / 4 % 2)) * 16 + {k} % 8 * 2", fields(3, 256, 16)},
-      {"rows64", "{r} * 64 + (({k} / 8) ^ ({r} / 2 % 4)) * 16 + {k} % 8 * 2", fields(2, 512, 16)},
-      {"rows128", "{r} * 128 + (({k} / 8) ^ ({r} % 8)) * 16 + {k} % 8 * 2", fields(1, 1024, 16)},
-      {"columns_cores", "({r} / 8) * 256 + ({k} / 8) * 128 + {k} % 8 * 16 + {r} % 8 * 2", fields(0, 256, 128), true},
-      {"columns128",
-       "({r} / 64) * 2048 + ({k} / 8) * 1024 + {k} % 8 * 128 + (({r} % 64 / 8) ^ ({k} % 8)) * 16 + {r} % 8 * 2",
-       fields(1, 1024, 2048), true}};
+  // Piece of 16 bytes along k, and byte in it.
+  const std::string piece = str("{{k}} / {}", 16 / bytes), byte = str("{{k}} % {} * {}", 16 / bytes, bytes);
+  std::vector<OperandLayout> out{
+      {"cores", "({r} / 8) * 256 + (" + piece + ") * 128 + {r} % 8 * 16 + " + byte, fields(0, 256, 128)},
+      {"rows32", "{r} * 32 + ((" + piece + ") ^ ({r} / 4 % 2)) * 16 + " + byte, fields(3, 256, 16)},
+      {"rows64", "{r} * 64 + ((" + piece + ") ^ ({r} / 2 % 4)) * 16 + " + byte, fields(2, 512, 16)},
+      {"rows128", "{r} * 128 + ((" + piece + ") ^ ({r} % 8)) * 16 + " + byte, fields(1, 1024, 16)}};
+  // Only elements of 16 bits may lie the other way.
+  if (bytes == 2) {
+    out.push_back({"columns_cores", "({r} / 8) * 256 + ({k} / 8) * 128 + {k} % 8 * 16 + {r} % 8 * 2", fields(0, 256, 128), true});
+    out.push_back(
+        {"columns128",
+         "({r} / 64) * 2048 + ({k} / 8) * 1024 + {k} % 8 * 128 + (({r} % 64 / 8) ^ ({k} % 8)) * 16 + {r} % 8 * 2",
+         fields(1, 1024, 2048), true});
+  }
+  return out;
 }
 auto replaced(std::string text, const std::string& what, const std::string& by) -> std::string {
   for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
@@ -115,50 +136,51 @@ auto replaced(std::string text, const std::string& what, const std::string& by) 
   return text;
 }
 
-/// Stores an operand of `rows` rows, a half word at a time. `value` is an expression of %r and %k.
-auto store_operand(const OperandLayout& o, const std::string& tile, int rows, const std::string& type,
+/// Stores an operand of `rows` rows, an element at a time. `value` is an expression of %r and %k.
+auto store_operand(const OperandLayout& o, const std::string& tile, int rows, const Element& e,
                    const std::string& value) -> std::string {
   const std::string place = replaced(replaced(o.place, "{r}", "%r"), "{k}", "%k");
-  return str(
-      "for %n = 0 : {} {{\nlet %r = (%n * 128 + %t) / 16\nlet %k = (%n * 128 + %t) % 16\nissue \"pack.{}\" (&%p[0], "
-      "{}, 0:f32)\n"
-      "store {}[({}) / 2] = cast<u16>(%p[0])\n}}\n",
-      rows / 8, type, value, tile, place);
+  const std::string stored = e.bytes == 4 ? value : "cast<u16>(%p[0])";
+  std::string out = str("for %n = 0 : {} {{\nlet %r = (%n * 128 + %t) / {}\nlet %k = (%n * 128 + %t) % {}\n",
+                        rows * e.depth() / 128, e.depth(), e.depth());
+  if (e.bytes == 2) out += str("issue \"pack.{}\" (&%p[0], {}, 0:f32)\n", e.name, value);
+  return out + str("store {}[({}) / {}] = {}\n}}\n", tile, place, e.bytes, stored);
 }
 
-auto wgmma(int n, const std::string& type, const OperandLayout& o, bool from_registers) -> MicroKernel {
-  const std::string atom = str("wgmma.m64n{}k16.f32.{}{}", n, type, from_registers ? ".registers" : "");
+auto wgmma(int n, const Element& e, const OperandLayout& o, bool from_registers) -> MicroKernel {
+  const int depth = e.depth();
+  const std::string atom = str("wgmma.m64n{}k{}.f32.{}{}", n, depth, e.name, from_registers ? ".registers" : "");
+  const std::string stored = e.bytes == 4 ? "f32" : "u16";
   std::string body = str(
-      "allocate %sa: u16[8192] shared at 0\nallocate %sb: u16[16384] shared at 16384\nallocate %p: u32[1] register\n"
+      "allocate %sa: {}[{}] shared at 0\nallocate %sb: {}[{}] shared at 16384\nallocate %p: u32[1] register\n"
       "allocate %a: u32[4] register\nallocate %d: f32[{}] register\n",
-      n / 2);
-  if (!from_registers) body += store_operand(o, "%sa", 64, type, "cast<f32>((16 * %r + %k) % 251)");
-  body += store_operand(o, "%sb", n, type, "select(%r % 16 == %k, cast<f32>(1 + %r / 16), 0:f32)");
+      stored, 16384 / e.bytes, stored, 32768 / e.bytes, n / 2);
+  if (!from_registers) body += store_operand(o, "%sa", 64, e, a_text("%r", "%k"));
+  body += store_operand(o, "%sb", n, e, b_text(depth, "%r", "%k"));
   for (int k = 0; from_registers && k < 4; ++k) {
     const std::string i = str("16 * (%t / 32) + %t % 32 / 4 + {}", 8 * (k % 2)),
                       at = str("2 * (%t % 4) + {}", 8 * (k / 2));
-    body += str("issue \"pack.{}\" (&%a[{}], " + kA + ", " + kA + ")\n", type, k, i, at, i, at + " + 1");
+    body += str("issue \"pack.{}\" (&%a[{}], {}, {})\n", e.name, k, a_text(i, at), a_text(i, at + " + 1"));
   }
   body += "fence proxy_shared\nsync block\nfence wgmma\n";
   const auto descriptor = [&](const std::string& tile) {
     return str("(cast<u64>(&{}[0]) >> 4:u64) + {}", tile, o.fields);
   };
-  body += from_registers
-              ? str("issue \"{}\" (&%d[0], &%a[0], {}, false, {})\n", atom, descriptor("%sb"), o.transposed ? 1 : 0)
-              : str("issue \"{}\" (&%d[0], {}, {}, false, {}, {})\n", atom, descriptor("%sa"), descriptor("%sb"),
-                    o.transposed ? 1 : 0, o.transposed ? 1 : 0);
+  const std::string way = e.bytes == 4 ? "" : o.transposed ? ", 1" : ", 0";
+  body += str("issue \"{}\" (&%d[0], {}, {}, false{}{})\n", atom, from_registers ? "&%a[0]" : descriptor("%sa"),
+              descriptor("%sb"), from_registers ? "" : way, way);
   body +=
       str("commit wgmma\nwait_group wgmma 0\nunrolled for %k = 0 : {} {{\n"
           "store %out[{} * (16 * (%t / 32) + %t % 32 / 4 + 8 * (%k / 2 % 2)) + 8 * (%k / 4) + 2 * (%t % 4) + %k % 2] = "
           "%d[%k]\n}}\n",
           n / 2, n);
-  const MicroLaunch l{.name = str("wgmma_n{}_{}_{}{}", n, type, o.name, from_registers ? "_registers" : ""),
+  const MicroLaunch l{.name = str("wgmma_n{}_{}_{}{}", n, e.name, o.name, from_registers ? "_registers" : ""),
                       .arguments = "out %out: buffer<f32, 1>",
                       .body = body,
                       .threads = 128,
                       .shared = 49152};
-  return {.name = l.name, .atom = atom, .text = l.text(), .words = {str("out={}", 64 * n)}, .expected = [n](int64_t i) {
-            return d_at(i % n, i / n);
+  return {.name = l.name, .atom = atom, .text = l.text(), .words = {str("out={}", 64 * n)}, .expected = [=](int64_t i) {
+            return d_at(depth, i % n, i / n);
           }};
 }
 
@@ -171,13 +193,14 @@ auto matrix_kernels() -> std::vector<MicroKernel> {
   out.push_back(store_matrix(4, true));
   for (const std::string type : {"f16", "bf16"}) {
     out.push_back(mma(type));
-    for (const auto& o : operand_layouts()) {
-      out.push_back(wgmma(64, type, o, false));
-      out.push_back(wgmma(64, type, o, true));
+    const Element e{type};
+    for (const auto& o : operand_layouts(e.bytes)) {
+      out.push_back(wgmma(64, e, o, false));
+      out.push_back(wgmma(64, e, o, true));
     }
     for (const int n : {8, 24, 176, 256}) {
-      out.push_back(wgmma(n, type, operand_layouts()[3], false));
-      out.push_back(wgmma(n, type, operand_layouts()[3], true));
+      out.push_back(wgmma(n, e, operand_layouts(e.bytes)[3], false));
+      out.push_back(wgmma(n, e, operand_layouts(e.bytes)[3], true));
     }
   }
   return out;

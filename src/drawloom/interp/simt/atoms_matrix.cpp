@@ -86,15 +86,15 @@ void Device::mma(Warp& w, const Instruction& i, const IssueCode& c) {
     for (int k = 0; k < 4; ++k) {
       const auto bits = static_cast<uint32_t>(used("a", k).value.i[lane]);
       const int row = g + 8 * (k & 1), column = t + 8 * (k >> 1);
-      a[row * 16 + column] = half_value(t16, bits), a[row * 16 + column + 1] = half_value(t16, bits >> 16);
+      a[row * 16 + column] = core_value(t16, bits), a[row * 16 + column + 1] = core_value(t16, bits >> 16);
     }
     for (int k = 0; k < 2; ++k) {
       const auto bits = static_cast<uint32_t>(used("b", k).value.i[lane]);
-      b[(t + 8 * k) * 8 + g] = half_value(t16, bits), b[(t + 8 * k + 1) * 8 + g] = half_value(t16, bits >> 16);
+      b[(t + 8 * k) * 8 + g] = core_value(t16, bits), b[(t + 8 * k + 1) * 8 + g] = core_value(t16, bits >> 16);
     }
     for (int k = 0; k < 4; ++k) acc[(g + 8 * (k >> 1)) * 8 + t + (k & 1)] = used("d", k).value.f[lane];
   }
-  multiply_accumulate(8, a, b, acc);
+  multiply_accumulate(8, 16, a, b, acc);
   for (int k = 0; k < 4; ++k) {
     auto* e = register_of(w, operand(c, "d"), k, true);
     for (int lane = 0; lane < 32; ++lane)

@@ -24,13 +24,13 @@ struct Descriptor {
     const uint32_t bits = span == 0 ? 0 : static_cast<uint32_t>(span) / 16 - 1;
     return (at ^ ((at >> 7 & bits) << 4)) & 0x3FFFF;
   }
-  /// 8 elements along k, from 8 * `part` on, of row (or column) `r` of an operand in which k is contiguous.
-  auto chunk_along_k(uint32_t r, uint32_t part) const -> uint32_t {
+  /// The piece `part` of 16 bytes along k of row (or column) `r` of an operand in which k is contiguous.
+  auto piece_along_k(uint32_t r, uint32_t part) const -> uint32_t {
     if (span == 0) return swizzled(start + r / 8 * stride + part * leading + r % 8 * 16);
     return swizzled(start + r / 8 * stride + r % 8 * static_cast<uint32_t>(span) + part * 16);
   }
-  /// 8 elements along the rows, from 8 * `part` on, at `k`, of an operand in which they are contiguous.
-  auto chunk_along_rows(uint32_t part, uint32_t k) const -> uint32_t {
+  /// The piece `part` of 16 bytes along the rows, at `k`, of an operand in which they are contiguous.
+  auto piece_along_rows(uint32_t part, uint32_t k) const -> uint32_t {
     if (span == 0) return swizzled(start + part * stride + k / 8 * leading + k % 8 * 16);
     const uint32_t parts = static_cast<uint32_t>(span) / 16;
     return swizzled(start + part / parts * leading + k / 8 * stride + k % 8 * static_cast<uint32_t>(span) +
@@ -112,46 +112,56 @@ struct WgmmaRun {
   Accessor by;
   Type type;
   int site = 0;
+
+  auto depth() const -> uint32_t { return static_cast<uint32_t>(job.code->atom->k); }
+  /// Elements in 16 bytes.
+  auto piece() const -> uint32_t { return 128U / static_cast<uint32_t>(type.bits); }
 };
 
-/// 8 elements that lie side by side at a byte of shared memory, to places `step` apart.
-void Device::read_chunk(const WgmmaRun& r, uint32_t at, double* to, int step) {
+/// The elements in 16 bytes of shared memory, to places `step` apart.
+void Device::read_piece(const WgmmaRun& r, uint32_t at, double* to, int step) {
   if (world_.stopped) return;
   const Who who{.warp = &r.warp, .agent = "wgmma", .site = r.site};
   ThreadBlock& b = *r.warp.block;
   std::byte raw[16] = {};
   const bool inside = at + 16 <= b.shared.size();
   if (!read_shared(b, at, 16, r.by, who, raw) && inside) return uninitialised(who, shared_text(at));
-  uint16_t bits[8];
-  std::memcpy(bits, raw, 16);
-  for (int k = 0; k < 8; ++k) to[k * step] = half_value(r.type, bits[k]);
+  const auto bytes = static_cast<size_t>(r.type.bytes());
+  for (size_t e = 0; e < r.piece(); ++e, to += step) {
+    uint32_t bits = 0;
+    std::memcpy(&bits, raw + e * bytes, bytes);
+    *to = core_value(r.type, bits);
+  }
 }
 
 /// The 16 rows of the warp, row by row.
 void Device::gather_a(const WgmmaRun& r, double* a) {
   const auto& c = *r.job.code;
   const auto first = static_cast<uint32_t>(r.warp.number % 4 * 16);
+  const int depth = static_cast<int>(r.depth()), piece = static_cast<int>(r.piece());
   const Descriptor d(r.job.a);
   if (c.atom->family == AtomFamily::WgmmaRegisters) {
     for (int k = 0; k < 4; ++k) {
       const auto& o = operand(c, "a");
       const auto& e = r.warp.registers[static_cast<size_t>(o.registers)][static_cast<size_t>(r.job.first_a + k)];
       for (int lane = 0; lane < 32; ++lane) {
-        const auto bits = static_cast<uint32_t>(e.value.i[lane]);
-        double* to = a + (lane / 4 + 8 * (k & 1)) * 16 + 2 * (lane % 4) + 8 * (k >> 1);
-        to[0] = half_value(r.type, bits), to[1] = half_value(r.type, bits >> 16);
+        // A register holds neighbours along k: two of 16 bits, or one.
+        const int held = 32 / r.type.bits;
+        double* to = a + (lane / 4 + 8 * (k & 1)) * depth + held * (lane % 4 + 4 * (k >> 1));
+        for (int j = 0; j < held; ++j) to[j] = core_value(r.type, static_cast<uint32_t>(e.value.i[lane]) >> 16 * j);
       }
     }
   } else if (r.job.transposed_a) {
-    for (uint32_t k = 0; k < 16; ++k) {
-      for (uint32_t part = 0; part < 2; ++part) {
-        read_chunk(r, d.chunk_along_rows(first / 8 + part, k), a + part * 8 * 16 + k, 16);
+    for (int k = 0; k < depth; ++k) {
+      for (int i = 0; i < 16; i += piece) {
+        const auto part = (first + static_cast<uint32_t>(i)) / r.piece();
+        read_piece(r, d.piece_along_rows(part, static_cast<uint32_t>(k)), a + i * depth + k, depth);
       }
     }
   } else {
     for (uint32_t row = 0; row < 16; ++row) {
-      for (uint32_t part = 0; part < 2; ++part) {
-        read_chunk(r, d.chunk_along_k(first + row, part), a + row * 16 + part * 8, 1);
+      for (uint32_t k = 0; k < r.depth(); k += r.piece()) {
+        read_piece(r, d.piece_along_k(first + row, k / r.piece()), a + row * r.depth() + k, 1);
       }
     }
   }
@@ -162,16 +172,16 @@ void Device::gather_b(const WgmmaRun& r, double* b) {
   const auto columns = static_cast<uint32_t>(r.job.code->atom->n);
   const Descriptor d(r.job.b);
   if (r.job.transposed_b) {
-    for (uint32_t k = 0; k < 16; ++k) {
-      for (uint32_t part = 0; part < columns / 8; ++part) {
-        read_chunk(r, d.chunk_along_rows(part, k), b + k * columns + part * 8, 1);
+    for (uint32_t k = 0; k < r.depth(); ++k) {
+      for (uint32_t j = 0; j < columns; j += r.piece()) {
+        read_piece(r, d.piece_along_rows(j / r.piece(), k), b + k * columns + j, 1);
       }
     }
     return;
   }
   for (uint32_t j = 0; j < columns; ++j) {
-    for (uint32_t part = 0; part < 2; ++part) {
-      read_chunk(r, d.chunk_along_k(j, part), b + part * 8 * columns + j, static_cast<int>(columns));
+    for (uint32_t k = 0; k < r.depth(); k += r.piece()) {
+      read_piece(r, d.piece_along_k(j, k / r.piece()), b + k * columns + j, static_cast<int>(columns));
     }
   }
 }
@@ -184,9 +194,8 @@ void Device::run_wgmma(Warp& w, int s, const WgmmaJob& job) {
                    .by = async_accessor(w.wgmma.component, *w.block, job.number, job.view, s, false),
                    .type = c.atom->element,
                    .site = s};
-  double a[16 * 16];
-  std::vector<double> b(static_cast<size_t>(16 * n)), acc(b.size());
-  gather_a(r, a);
+  std::vector<double> a(16 * r.depth()), b(r.depth() * static_cast<size_t>(n)), acc(static_cast<size_t>(16 * n));
+  gather_a(r, a.data());
   gather_b(r, b.data());
   const auto& d = operand(c, "d");
   auto* registers = w.registers[static_cast<size_t>(d.registers)].data() + job.first_d;
@@ -200,7 +209,7 @@ void Device::run_wgmma(Warp& w, int s, const WgmmaJob& job) {
     }
   };
   if (job.use) each([](double& reg, double& at) { at = reg; });
-  multiply_accumulate(n, a, b.data(), acc.data());
+  multiply_accumulate(n, static_cast<int>(r.depth()), a.data(), b.data(), acc.data());
   each([](double& reg, double& at) { reg = at; });
 }
 

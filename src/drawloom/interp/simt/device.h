@@ -137,7 +137,7 @@ class Device {
   void wgmma(Warp& w, const Instruction& i, const IssueCode& c);
   auto same_in_group(Warp& w, const Instruction& i, const std::string& entry) -> bool;
   void run_wgmma(Warp& w, int site, const struct WgmmaJob& job);
-  void read_chunk(const struct WgmmaRun& r, uint32_t at, double* to, int step);
+  void read_piece(const struct WgmmaRun& r, uint32_t at, double* to, int step);
   void gather_a(const struct WgmmaRun& r, double* a);
   void gather_b(const struct WgmmaRun& r, double* b);
   void tma_load(Warp& w, const Instruction& i, const IssueCode& c, int lane, bool multicast);

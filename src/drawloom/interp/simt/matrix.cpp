@@ -16,7 +16,8 @@ auto make_table(Type t) -> std::vector<double> {
 
 }  // namespace
 
-auto half_value(Type type, uint32_t bits) -> double {
+auto core_value(Type type, uint32_t bits) -> double {
+  if (type.bits == 32) return value_of_bits(type, bits & ~uint32_t{0x1FFF}).f;
   static const std::vector<double> half = make_table(float_type(16)), brain = make_table({TypeCode::BFloat, 16, 1});
   return (type.code == TypeCode::BFloat ? brain : half)[bits & 0xFFFF];
 }
@@ -30,11 +31,11 @@ auto truncate_to_f32(double v) -> double {
   return std::trunc(v * 0x1p149) * 0x1p-149;
 }
 
-void multiply_accumulate(int n, const double* a, const double* b, double* acc) {
+void multiply_accumulate(int n, int depth, const double* a, const double* b, double* acc) {
   for (int r = 0; r < 16; ++r) {
     double* row = acc + r * n;
-    for (int k = 0; k < 16; ++k) {
-      const double left = a[r * 16 + k];
+    for (int k = 0; k < depth; ++k) {
+      const double left = a[r * depth + k];
       const double* right = b + k * n;
       for (int j = 0; j < n; ++j) row[j] += left * right[j];
     }
