@@ -1,6 +1,8 @@
 /// ldmatrix, stmatrix, mma and wgmma. Products over K: A(k, i) = (16 i + k) mod 251, B(j, k) = 1 + j / K where k = j mod K,
 /// else 0, so that D(j, i) = A(j mod K, i) (1 + j / K): whole numbers that name their place.
 
+#include <bit>
+
 #include "drawloom/support/text.h"
 #include "micro.h"
 
@@ -25,6 +27,11 @@ struct Element {
 
   auto depth() const -> int { return 32 / bytes; }
 };
+/// Elements of A of 32 bits have digits that a tensor core does not read.
+constexpr float kFiner = 1 + 3 * 0x1p-12F;
+auto read_by_core(double v) -> double {
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(static_cast<float>(v) * kFiner) & 0xFFFFE000);
+}
 
 // --- fragments of a warp
 
@@ -142,7 +149,7 @@ auto store_operand(const OperandLayout& o, const std::string& tile, int rows, co
   const std::string place = replaced(replaced(o.place, "{r}", "%r"), "{k}", "%k");
   const std::string stored = e.bytes == 4 ? value : "cast<u16>(%p[0])";
   std::string out = str("for %n = 0 : {} {{\nlet %r = (%n * 128 + %t) / {}\nlet %k = (%n * 128 + %t) % {}\n",
-                        rows * e.depth() / 128, e.depth(), e.depth());
+                        (rows * e.depth() + 127) / 128, e.depth(), e.depth());
   if (e.bytes == 2) out += str("issue \"pack.{}\" (&%p[0], {}, 0:f32)\n", e.name, value);
   return out + str("store {}[({}) / {}] = {}\n}}\n", tile, place, e.bytes, stored);
 }
@@ -155,7 +162,7 @@ auto wgmma(int n, const Element& e, const OperandLayout& o, bool from_registers)
       "allocate %sa: {}[{}] shared at 0\nallocate %sb: {}[{}] shared at 16384\nallocate %p: u32[1] register\n"
       "allocate %a: u32[4] register\nallocate %d: f32[{}] register\n",
       stored, 16384 / e.bytes, stored, 32768 / e.bytes, n / 2);
-  if (!from_registers) body += store_operand(o, "%sa", 64, e, a_text("%r", "%k"));
+  if (!from_registers) body += store_operand(o, "%sa", 64, e, a_text("%r", "%k") + (e.bytes == 4 ? str(" * {}:f32", kFiner) : ""));
   body += store_operand(o, "%sb", n, e, b_text(depth, "%r", "%k"));
   for (int k = 0; from_registers && k < 4; ++k) {
     const std::string i = str("16 * (%t / 32) + %t % 32 / 4 + {}", 8 * (k % 2)),
@@ -180,7 +187,9 @@ auto wgmma(int n, const Element& e, const OperandLayout& o, bool from_registers)
                       .threads = 128,
                       .shared = 49152};
   return {.name = l.name, .atom = atom, .text = l.text(), .words = {str("out={}", 64 * n)}, .expected = [=](int64_t i) {
-            return d_at(depth, i % n, i / n);
+            const int64_t j = i % n, row = i / n;
+            if (e.bytes == 2) return d_at(depth, j, row);
+            return read_by_core(static_cast<double>(a_at(j % depth, row))) * static_cast<double>(1 + j / depth);
           }};
 }
 
@@ -203,6 +212,9 @@ auto matrix_kernels() -> std::vector<MicroKernel> {
       out.push_back(wgmma(n, e, operand_layouts(e.bytes)[3], true));
     }
   }
+  const Element tf32{"tf32", 4};
+  for (const auto& o : operand_layouts(tf32.bytes)) out.push_back(wgmma(128, tf32, o, false));
+  for (const int n : {8, 24, 256}) out.push_back(wgmma(n, tf32, operand_layouts(tf32.bytes)[3], false));
   return out;
 }
 
