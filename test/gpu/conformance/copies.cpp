@@ -160,12 +160,13 @@ auto cp_async(int bytes, bool arrives) -> std::vector<MicroKernel> {
   return out;
 }
 
-/// Of each rank: inside, over the lower ends, over the upper ones. In dimension 0 a box starts at a multiple of 16 bytes.
+/// Of each rank: inside, over the upper ends, over the lower ones (for loads). In dimension 0 a box starts at a multiple of 16
+/// bytes.
 auto boxes(size_t rank) -> std::vector<Box> {
   const std::vector<int64_t> dims{20, 7, 5, 4, 3}, box{12, 3, 2, 2, 2};
   const std::vector<int64_t> inside{4, 1, 1, 1, 1}, below{-8, -1, -1, -1, -1}, beyond{12, 6, 4, 3, 2};
   std::vector<Box> out;
-  for (const auto& at : {inside, below, beyond}) {
+  for (const auto& at : {inside, beyond, below}) {
     const auto first = [&](const std::vector<int64_t>& v) { return std::vector<int64_t>(v.begin(), v.begin() + rank); };
     out.push_back({.dims = first(dims), .box = first(box), .at = first(at)});
   }
@@ -177,17 +178,18 @@ auto boxes(size_t rank) -> std::vector<Box> {
 auto copy_kernels() -> std::vector<MicroKernel> {
   std::vector<MicroKernel> out;
   for (size_t rank = 1; rank <= 5; ++rank) {
-    const char* places[] = {"inside", "below", "beyond"};
+    const char* places[] = {"inside", "beyond", "below"};
     const auto all = boxes(rank);
     for (size_t k = 0; k < all.size(); ++k) {
       out.push_back(tma_load(str("tma_load_{}d_{}", rank, places[k]), all[k], false));
-      out.push_back(tma_store(str("tma_store_{}d_{}", rank, places[k]), all[k]));
+      if (k < 2) out.push_back(tma_store(str("tma_store_{}d_{}", rank, places[k]), all[k]));
     }
-    out.push_back(tma_load(str("tma_multicast_{}d", rank), all[1], true));
+    out.push_back(tma_load(str("tma_multicast_{}d", rank), all[2], true));
   }
   for (const int swizzle : {32, 64, 128}) {
-    const Box b{.dims = {64, 40}, .box = {swizzle / 4, 16}, .at = {4, -3}, .swizzle = swizzle};
+    Box b{.dims = {64, 40}, .box = {swizzle / 4, 16}, .at = {4, -3}, .swizzle = swizzle};
     out.push_back(tma_load(str("tma_load_swizzle{}", swizzle), b, false));
+    b.at = {4, 29};
     out.push_back(tma_store(str("tma_store_swizzle{}", swizzle), b));
   }
   const auto add = [&](std::vector<MicroKernel> more) { out.insert(out.end(), more.begin(), more.end()); };

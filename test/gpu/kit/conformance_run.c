@@ -1,10 +1,14 @@
 /* The micro-kernels of gpu_conformance on a device: `conformance_run FOLDER NAME..`. Each is called as NAME.call says with
- * the bytes of NAME.before, and its last buffer must hold the bytes of NAME.expected. Linked with the compiled kernels. */
+ * the bytes of NAME.before, and its last buffer must hold the bytes of NAME.expected. Linked with the compiled kernels.
+ * A kernel that fails takes its process with it: the rest go on in a new one. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "drawloom/device.h"
 
@@ -23,6 +27,8 @@ static void* read_file(const char* folder, const char* name, const char* suffix,
   fclose(file);
   return data;
 }
+
+static const char kFails[] = "fails";
 
 static const char* run(drawloom_context_t* ctx, const char* folder, const char* name) {
   char entry[kPath];
@@ -55,8 +61,7 @@ static const char* run(drawloom_context_t* ctx, const char* folder, const char* 
     at += (size_t)elements * (size_t)bits / 8;
   }
   const char* problem = NULL;
-  if (function(ctx, args)) problem = "fails";
-  if (!problem && drawloom_to_host(ctx, &buffers[count - 1])) problem = "its result does not come back";
+  if (function(ctx, args) || drawloom_to_host(ctx, &buffers[count - 1])) return kFails;
   if (!problem && memcmp(before + last, expected, expected_bytes) != 0) problem = "differs";
   if (problem && strcmp(problem, "differs") == 0) {
     int shown = 0;
@@ -71,16 +76,39 @@ static const char* run(drawloom_context_t* ctx, const char* folder, const char* 
   return problem;
 }
 
-int main(int argc, char** argv) {
+/// How far the processes have come.
+typedef struct progress_t {
+  int next, passed, failed;
+} progress_t;
+
+/// Until all are done or one has failed on the device.
+static void run_from(progress_t* at, int argc, char** argv) {
   drawloom_context_t ctx;
   drawloom_context_init(&ctx, NULL, NULL);
-  int passed = 0, failed = 0;
-  for (int i = 2; i < argc; i++) {
-    const char* problem = run(&ctx, argv[1], argv[i]);
-    if (problem) printf("FAILED %s: %s\n", argv[i], problem);
-    fflush(stdout);
-    problem ? failed++ : passed++;
+  const char* problem = NULL;
+  while (at->next < argc && problem != kFails) {
+    const char* name = argv[at->next++];
+    at->failed++;  // unless this process comes back
+    problem = run(&ctx, argv[1], name);
+    if (problem) printf("FAILED %s: %s\n", name, problem);
+    if (!problem) at->failed--, at->passed++;
   }
-  printf("%d passed, %d failed\n", passed, failed);
-  return failed != 0;
+  fflush(stdout);
+}
+
+int main(int argc, char** argv) {
+  progress_t* at = mmap(NULL, sizeof *at, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) return 2;
+  *at = (progress_t){.next = 2};
+  while (at->next < argc) {
+    const int before = at->next;
+    const pid_t child = fork();
+    if (child == 0) {
+      run_from(at, argc, argv);
+      _exit(0);
+    }
+    if (child < 0 || waitpid(child, NULL, 0) < 0 || at->next == before) return 2;
+  }
+  printf("%d passed, %d failed\n", at->passed, at->failed);
+  return at->failed != 0;
 }

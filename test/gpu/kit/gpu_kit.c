@@ -1,6 +1,9 @@
 /* The hand-written kernels on a device, from plain C: `gpu_kit check NAME` compares with the definition, `gpu_kit bench NAME`
- * times against the driver's copy or cuBLAS in the same process. One JSON line for each result; exit status 0 when all of
+ * times against the driver's copy or cuBLAS in the same process, `gpu_kit pair EXTENTxEXTENT NAME..` times any kernels of the
+ * kit that turn one buffer of f32 into another of the same extents, and prints what each leaves as a hash. One JSON line for each result; exit status 0 when all of
  * them are right, 77 without a device. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -265,6 +268,37 @@ static void bench_stencil(void) {
   bench_pair("stencil7 1024", 3, (int64_t[]){1024, 1024, 1024}, list, 2, pairs);
 }
 
+/// Any kernels of the kit, found by name.
+static void bench_variants(const char* extents_text, int names, char** name) {
+  int64_t extents[3];
+  int rank = 0;
+  for (char* at = (char*)extents_text; rank < 3 && *at; at += *at == 'x') extents[rank++] = strtoll(at, &at, 10);
+  candidate_t list[kMostCandidates] = {{.name = "copy", .run = copy_pair}};
+  pair_t pairs[kMostCandidates] = {{0}};
+  int count = 1;
+  array_t a = array_of(kit_f32, rank, extents, 0);
+  a.buffer.dim = a.dim;
+  array_fill(&a, fill_normal, 1);
+  for (int i = 0; i < names && count < kMostCandidates; i++) {
+    pairs[count].run = (two_buffers_t)dlsym(RTLD_DEFAULT, name[i]);
+    if (!pairs[count].run) {
+      report(name[i], 1, "not in this kit ");
+      continue;
+    }
+    array_t b = array_of(kit_f32, rank, extents, 0);
+    b.buffer.dim = b.dim;
+    const int code = pairs[count].run(&kit_context, &a.buffer, &b.buffer) || to_host(&b);
+    uint64_t hash = 0;
+    for (int64_t k = 0; !code && k < b.elements; k++) hash = mix(hash ^ ((uint32_t*)b.data)[k]);
+    printf("{\"variant\": \"%s\", \"hash\": \"%016llx\"}\n", name[i], (unsigned long long)hash);
+    array_free(&b);
+    if (code) report(name[i], 1, "failed ");
+    if (!code) list[count++] = (candidate_t){.name = name[i], .run = run_pair};
+  }
+  array_free(&a);
+  bench_pair("pair", rank, extents, list, count, pairs);
+}
+
 static int run_gemm(void* what) {
   gemm_case_t* c = what;
   return c->run(&kit_context, &c->a.buffer, &c->b.buffer, &c->d.buffer, c->resident);
@@ -318,11 +352,12 @@ int main(int argc, char** argv) {
   drawloom_context_init(&kit_context, NULL, NULL);
   uint64_t event;
   if (kit_context.table->device->event_create(&kit_context, &event)) return kNoDevice;
+  if (argc > 3 && strcmp(argv[1], "pair") == 0) return bench_variants(argv[2], argc - 3, argv + 3), failures != 0;
   for (size_t i = 0; argc == 3 && i < sizeof kJobs / sizeof *kJobs; i++) {
     if (strcmp(argv[1], kJobs[i].verb) || strcmp(argv[2], kJobs[i].name)) continue;
     kJobs[i].run();
     return failures != 0;
   }
-  fprintf(stderr, "usage: gpu_kit check|bench NAME\n");
+  fprintf(stderr, "usage: gpu_kit check|bench NAME, or pair EXTENTxEXTENT NAME..\n");
   return 2;
 }

@@ -93,7 +93,8 @@ static int by_value(const void* a, const void* b) {
 int time_in_turns(candidate_t* list, int count, int rounds, int repeats) {
   const drawloom_device_table_t* device = kit_context.table->device;
   uint64_t start, end;
-  double times[16][64];
+  double times[kMostCandidates][kMostRounds];
+  if (count > kMostCandidates || rounds > kMostRounds) return 1;
   int code = device->event_create(&kit_context, &start) | device->event_create(&kit_context, &end);
   for (int i = 0; i < count && !code; i++) code = list[i].run(list[i].what) | drawloom_device_sync(&kit_context);
   for (int r = 0; r < rounds && !code; r++) {

@@ -31,7 +31,8 @@ uint64_t mix(uint64_t x);
 /* Brings the result to the host. Not 0: failed, and says why. */
 int to_host(array_t* a);
 
-/* The median of `rounds` times of each of `count` functions, in ms, taken in turns; a time is the mean of `repeats` calls. */
+/* The median of `rounds` times of each of `count` functions, in ms, taken in turns; a time is the mean of `repeats` calls.
+ * At most kMostCandidates functions and kMostRounds rounds: more fails. */
 typedef int (*timed_t)(void* what);
 typedef struct candidate_t {
   const char* name;
@@ -39,6 +40,7 @@ typedef struct candidate_t {
   void* what;
   double median, best;
 } candidate_t;
+enum { kMostCandidates = 64, kMostRounds = 64 };
 int time_in_turns(candidate_t* list, int count, int rounds, int repeats);
 
 /* cuBLAS, opened at run time; null functions where it is not there. D = A B for row-major f16, f32 within. */

@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh [check|bench|stress] [FOLDER]: the kernels of the kit on this machine's device; without a word, all three. Every
+# run.sh [conformance|check|bench|stress] [FOLDER]: the kernels of the kit on this machine's device; without a word, all. Every
 # program runs under a time limit. Results go to FOLDER (results) as JSON lines, and a line for each program to the screen.
 cd "$(dirname "$0")" || exit 1
 what="${1:-all}"
@@ -17,6 +17,12 @@ one() {
   head -2 "$out/$name.err"
 }
 
+if [ "$what" = all ] || [ "$what" = conformance ]; then
+  names=(conformance/*.ir)
+  names=("${names[@]#conformance/}")
+  timeout -k 5 120 ./conformance_run conformance "${names[@]%.ir}" >"$out/conformance.txt" 2>&1 || failed=1
+  tail -n 20 "$out/conformance.txt"
+fi
 if [ "$what" = all ] || [ "$what" = check ]; then
   for kernel in transpose softmax_row stencil7 gemm gemm_cluster gemm_relu_bias; do one 60 "check_$kernel" ./gpu_kit check "$kernel"; done
 fi

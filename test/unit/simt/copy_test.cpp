@@ -81,6 +81,14 @@ TEST_CASE("a box starts at a multiple of 16 bytes in its rows", "[simt]") {
   breaks(k, DiagKind::device_protocol, "at 2 in dimension 0");
 }
 
+TEST_CASE("a store does not hang over the lower ends", "[simt]") {
+  StoreKernel s;
+  s.coordinates = "0, 2 * %k - 1";
+  breaks(s.kernel(), DiagKind::device_protocol, "at -1 in dimension 1, below 0");
+  s.coordinates = "0, 2 * %k + 1";
+  keeps(s.kernel());
+}
+
 TEST_CASE("swizzles move 16 bytes within their rows", "[simt]") {
   for (const int span : {32, 64, 128}) {
     // Row r of the box lies at span * r; its piece c of 16 bytes at c xor some bits of the address.

@@ -74,9 +74,12 @@ auto make_job(const MapValue& m, const IssueOperand& coordinates, auto&& value) 
 }
 
 /// Empty, or why a tensor map cannot be used like this. Seen on an H200: a box whose rows start between pieces of 16 bytes
-/// is an illegal instruction, wherever the box lies.
+/// is an illegal instruction wherever the box lies, and so is a store below the tensor; a load may hang over every end.
 auto map_problem(const MapValue& m, const IssueCode& c, const TmaJob& job) -> std::string {
   if (m.rank != c.atom->n) return str("tensor map {} has rank {}", m.name, m.rank);
+  for (size_t d = 0; d < 5 && c.atom->family == AtomFamily::TmaStore; ++d) {
+    if (job.at[d] < 0) return str("a store to tensor map {} at {} in dimension {}, below 0", m.name, job.at[d], d);
+  }
   if (job.at[0] * m.element_bytes % 16 == 0) return {};
   return str("a box of tensor map {} at {} in dimension 0 starts within 16 bytes: legal are multiples of {}", m.name,
              job.at[0], 16 / m.element_bytes);
