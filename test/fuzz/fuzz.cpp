@@ -144,6 +144,11 @@ auto run(const Options& o) -> int {
 }  // namespace
 }  // namespace drawloom::fuzz
 
+#ifdef __SANITIZE_ADDRESS__
+/// A process judges hundreds of cases: with whole call stacks for each allocation it grows by gigabytes and slows down.
+extern "C" auto __asan_default_options() -> const char* { return "malloc_context_size=2:quarantine_size_mb=64"; }
+#endif
+
 auto main(int argc, char** argv) -> int {
   drawloom::fuzz::Options options;
   if (!drawloom::fuzz::read_options(argc, argv, options)) return 2;

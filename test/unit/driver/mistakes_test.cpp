@@ -62,6 +62,24 @@ TEST_CASE("files that cannot be written or read are named with the reason") {
   CHECK(has(read.diag(), "/proc/no such file"));
 }
 
+TEST_CASE("an input whose place depends on its own size is not guessed") {
+  ImageParam image(Int(32), 1, "image");
+  Var x("x");
+  Func mirrored("mirrored");
+  mirrored(x) = image(image.dim(0).max() - x);
+  const auto open = thrown([&] { mirrored.infer_input_bounds({4}); });
+  CHECK(open.kind() == DiagKind::bounds_unknown);
+  CHECK(has(open, "what mirrored reads of image in dimension 0 is not known before the call"));
+  CHECK(has(open, "it depends on data, or on the input's own size"));
+  CHECK(open.loc().file().find("mistakes_test.cpp") != std::string_view::npos);
+
+  Buffer<int32_t> data(4);
+  for (int i = 0; i < 4; ++i) data(i) = i;
+  image.set(data);
+  const Buffer<int32_t> out = mirrored.realize({4});
+  CHECK(out(0) == 3);
+}
+
 TEST_CASE("a call says what it lacks, and the next call works") {
   Param<int32_t> gain("gain");
   ImageParam image(Int(32), 1, "image");
