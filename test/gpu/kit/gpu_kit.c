@@ -1,6 +1,7 @@
 /* The hand-written kernels on a device, from plain C: `gpu_kit check NAME` compares with the definition, `gpu_kit bench NAME`
  * times against the driver's copy or cuBLAS in the same process, `gpu_kit pair EXTENTxEXTENT NAME..` times any kernels of the
- * kit that turn one buffer of f32 into another of the same extents, and prints what each leaves as a hash. One JSON line for each result; exit status 0 when all of
+ * kit that turn one buffer of f32 into another of the same extents, and prints what each leaves as a hash, `gpu_kit gemm
+ * MxNxK [NAME..]` times kernels with the arguments of gemm beside cuBLAS. One JSON line for each result; exit status 0 when all of
  * them are right, 77 without a device. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -269,10 +270,7 @@ static void bench_stencil(void) {
 }
 
 /// Any kernels of the kit, found by name.
-static void bench_variants(const char* extents_text, int names, char** name) {
-  int64_t extents[3];
-  int rank = 0;
-  for (char* at = (char*)extents_text; rank < 3 && *at; at += *at == 'x') extents[rank++] = strtoll(at, &at, 10);
+static void bench_variants(int rank, const int64_t* extents, int names, char** name) {
   candidate_t list[kMostCandidates] = {{.name = "copy", .run = copy_pair}};
   pair_t pairs[kMostCandidates] = {{0}};
   int count = 1;
@@ -307,35 +305,61 @@ static int run_cublas(void* what) {
   gemm_case_t* c = what;
   return cublas_gemm(c->a.buffer.device, c->b.buffer.device, c->d.buffer.device, (int)c->m, (int)c->n, (int)c->k);
 }
+/// cuBLAS, gemm, and `more` of the kit's kernels with its arguments, by name. Launches are long enough in a row for the host's
+/// part of the first to be lost among them.
+static int bench_gemm_size(const int64_t* mnk, int more, char** name) {
+  static gemm_case_t cases[kMostCandidates];
+  candidate_t list[kMostCandidates];
+  gemm_case_t c;
+  int count = 0;
+  gemm_open(&c, mnk[0], mnk[1], mnk[2], 8, fill_normal);
+  const double flops = 2. * (double)c.m * (double)c.n * (double)c.k;
+  const drawloom_device_table_t* device = kit_context.table->device;
+  int code = device->to_device(&kit_context, &c.a.buffer, NULL) | device->to_device(&kit_context, &c.b.buffer, NULL) |
+             device->buffer_malloc(&kit_context, &c.d.buffer, NULL);
+  if (!cublas_open()) list[count] = (candidate_t){.name = "cublas", .run = run_cublas}, cases[count++] = c;
+  const struct {
+    const char* name;
+    gemm_function_t run;
+    int64_t resident;
+  } own[] = {{"gemm", gemm, kMultiprocessors},
+             {"gemm, a block for each tile", gemm, 65535},
+             {"gemm_cluster", gemm_cluster, kMultiprocessors / 2}};
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+    list[count] = (candidate_t){.name = own[i].name, .run = run_gemm}, cases[count] = c;
+    cases[count].run = own[i].run, cases[count++].resident = own[i].resident;
+  }
+  for (int i = 0; i < more && count < kMostCandidates; i++) {
+    list[count] = (candidate_t){.name = name[i], .run = run_gemm}, cases[count] = c;
+    cases[count].run = (gemm_function_t)dlsym(RTLD_DEFAULT, name[i]), cases[count].resident = kMultiprocessors;
+    if (cases[count].run) count++;
+    else report(name[i], 1, "not in this kit ");
+  }
+  for (int i = 0; i < count; i++) {
+    list[i].what = &cases[i];
+    cases[i].a.buffer.dim = cases[i].a.dim, cases[i].b.buffer.dim = cases[i].b.dim, cases[i].d.buffer.dim = cases[i].d.dim;
+  }
+  char title[96];
+  snprintf(title, sizeof title, "gemm %lldx%lldx%lld", (long long)c.m, (long long)c.n, (long long)c.k);
+  code |= time_in_turns(list, count, 15, flops < 1e11 ? 40 : 5);
+  if (code) report(title, 1, "failed ");
+  if (!code) say_rates(title, list, count, 1e-9 * flops, "tflops");
+  gemm_close(&c);
+  return code;
+}
+
 static void bench_gemm(void) {
   const int64_t sizes[][3] = {{2048, 2048, 2048}, {4096, 4096, 4096}, {8192, 8192, 8192}, {8192, 8192, 256}};
-  const int no_cublas = cublas_open();
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    gemm_case_t c, single, flood, cluster;
-    gemm_open(&c, sizes[i][0], sizes[i][1], sizes[i][2], 8, fill_normal);
-    const drawloom_device_table_t* device = kit_context.table->device;
-    int code = device->to_device(&kit_context, &c.a.buffer, NULL) | device->to_device(&kit_context, &c.b.buffer, NULL) |
-               device->buffer_malloc(&kit_context, &c.d.buffer, NULL);
-    single = flood = cluster = c;
-    single.run = gemm, single.resident = kMultiprocessors;
-    flood.run = gemm, flood.resident = 65535; /* a block for each tile */
-    cluster.run = gemm_cluster, cluster.resident = kMultiprocessors / 2;
-    gemm_case_t* cases[] = {&single, &flood, &cluster};
-    for (int j = 0; j < 3; j++) {
-      cases[j]->a.buffer.dim = cases[j]->a.dim, cases[j]->b.buffer.dim = cases[j]->b.dim, cases[j]->d.buffer.dim = cases[j]->d.dim;
-    }
-    candidate_t list[] = {{.name = "cublas", .run = run_cublas, .what = &c},
-                          {.name = "gemm", .run = run_gemm, .what = &single},
-                          {.name = "gemm, not persistent", .run = run_gemm, .what = &flood},
-                          {.name = "gemm_cluster", .run = run_gemm, .what = &cluster}};
-    char name[96];
-    snprintf(name, sizeof name, "gemm %lldx%lldx%lld", (long long)c.m, (long long)c.n, (long long)c.k);
-    code |= time_in_turns(list + no_cublas, 4 - no_cublas, 15, 5);
-    if (code) report(name, 1, "failed ");
-    if (!code) say_rates(name, list + no_cublas, 4 - no_cublas, 2e-9 * (double)c.m * (double)c.n * (double)c.k, "tflops");
-    gemm_close(&c);
-    if (code) return;
+    if (bench_gemm_size(sizes[i], 0, NULL)) return;
   }
+}
+
+/// The extents in a word like 64x32; returns how many there are.
+static int extents_of(const char* word, int64_t* out) {
+  int count = 0;
+  for (char* at = (char*)word; count < 3 && *at; at += *at == 'x') out[count++] = strtoll(at, &at, 10);
+  return count;
 }
 
 // ---- the command ----------------------------------------------------------------------------------------------------
@@ -352,12 +376,18 @@ int main(int argc, char** argv) {
   drawloom_context_init(&kit_context, NULL, NULL);
   uint64_t event;
   if (kit_context.table->device->event_create(&kit_context, &event)) return kNoDevice;
-  if (argc > 3 && strcmp(argv[1], "pair") == 0) return bench_variants(argv[2], argc - 3, argv + 3), failures != 0;
+  int64_t extents[3];
+  const int rank = argc > 2 ? extents_of(argv[2], extents) : 0;
+  if (rank > 0 && argc > 3 && strcmp(argv[1], "pair") == 0) {
+    bench_variants(rank, extents, argc - 3, argv + 3);
+    return failures != 0;
+  }
+  if (rank == 3 && strcmp(argv[1], "gemm") == 0) return bench_gemm_size(extents, argc - 3, argv + 3) || failures != 0;
   for (size_t i = 0; argc == 3 && i < sizeof kJobs / sizeof *kJobs; i++) {
     if (strcmp(argv[1], kJobs[i].verb) || strcmp(argv[2], kJobs[i].name)) continue;
     kJobs[i].run();
     return failures != 0;
   }
-  fprintf(stderr, "usage: gpu_kit check|bench NAME, or pair EXTENTxEXTENT NAME..\n");
+  fprintf(stderr, "usage: gpu_kit check|bench NAME, or pair EXTENTxEXTENT NAME.., or gemm MxNxK [NAME..]\n");
   return 2;
 }
