@@ -60,10 +60,9 @@ static const char* run(drawloom_context_t* ctx, const char* folder, const char* 
     last = at;
     at += (size_t)elements * (size_t)bits / 8;
   }
-  const char* problem = NULL;
   if (function(ctx, args) || drawloom_to_host(ctx, &buffers[count - 1])) return kFails;
-  if (!problem && memcmp(before + last, expected, expected_bytes) != 0) problem = "differs";
-  if (problem && strcmp(problem, "differs") == 0) {
+  const char* problem = memcmp(before + last, expected, expected_bytes) != 0 ? "differs" : NULL;
+  if (problem) {
     int shown = 0;
     for (size_t i = 0; i + 4 <= expected_bytes && shown < 3; i += 4) {
       float is, want;
