@@ -1,5 +1,6 @@
 // How forms move with one symbol.
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "drawloom/analysis/form_internal.h"
@@ -8,91 +9,83 @@
 namespace drawloom {
 namespace {
 
-auto reversed(Direction d) -> Direction {
-  if (d == Direction::Increasing) return Direction::Decreasing;
-  return d == Direction::Decreasing ? Direction::Increasing : d;
-}
-auto joined(Direction a, Direction b) -> Direction {
-  if (a == Direction::Constant) return b;
-  return b == Direction::Constant || a == b ? a : Direction::Unknown;
+/// Of floor(f / by), where f has this slope. A divisor of 0 gives 0, and none is negative.
+auto divided(const Range& slope, const Form& by) -> Range {
+  if (!by.is_constant()) return union_of(slope, Range::point(0));
+  const Range d = Range::point(by.constant());
+  return {div_of(slope, d).lo, div_of(slope + d - Range::point(1), d).hi};
 }
 
-class Directions {
+/// By how much forms may grow when the symbol grows by one.
+class Slopes {
  public:
-  explicit Directions(const Symbol* s) : symbol_(s) {}
+  explicit Slopes(const Symbol* s) : symbol_(s) {}
 
-  auto form(const Form& f) -> Direction {
-    Direction out = Direction::Constant;
+  auto form(const Form& f) -> Range {
+    Range out = kStill;
     if ((f.uses() & forms::bit_of(*symbol_)) == 0) return out;
-    for (const auto& t : f.terms()) out = joined(out, term(t));
+    for (const auto& t : f.terms()) out = out + term(t);
     return out;
   }
 
  private:
-  auto term(const Term& t) -> Direction {
+  auto term(const Term& t) -> Range {
     Term rest{t.factor, {}, t.atom};
-    int times = 0;
+    int moving = 0;
     for (const auto& s : t.symbols) {
       if (s.get() == symbol_) {
-        ++times;
+        ++moving;
       } else {
         rest.symbols.insert(s);
       }
     }
-    const Direction inside = t.atom ? atom(*t.atom) : Direction::Constant;
-    if (times == 0 && inside == Direction::Constant) return Direction::Constant;
-    if (times > 1 || (times == 1 && inside != Direction::Constant)) return Direction::Unknown;
-    if (times == 0) rest.atom = {};
-    const Direction moves = times == 1 ? Direction::Increasing : inside;
-    const Range sign = range_of(forms::product(rest.factor, rest.symbols, rest.atom));
-    if (sign.lo && *sign.lo >= 0) return moves;
-    return sign.hi && *sign.hi <= 0 ? reversed(moves) : Direction::Unknown;
+    const Range inside = t.atom ? atom(*t.atom) : kStill;
+    if (moving == 0 && inside == kStill) return kStill;
+    if (moving > 1 || (moving == 1 && inside != kStill)) return {};
+    if (moving == 0) rest.atom = {};
+    return (moving == 1 ? Range::point(1) : inside) * range_of(forms::product(rest.factor, rest.symbols, rest.atom));
   }
 
-  auto atom(const Atom& a) -> Direction {
-    if ((a.uses & forms::bit_of(*symbol_)) == 0) return Direction::Constant;
+  auto atom(const Atom& a) -> Range {
+    if ((a.uses & forms::bit_of(*symbol_)) == 0) return kStill;
     if (const auto hit = memo_.find(&a); hit != memo_.end()) return hit->second;
-    const Direction d = compute(a);
-    memo_.emplace(&a, d);
-    return d;
+    const Range s = compute(a);
+    memo_.emplace(&a, s);
+    return s;
   }
 
-  auto compute(const Atom& a) -> Direction {
+  auto compute(const Atom& a) -> Range {
     switch (a.kind) {
-      case AtomKind::None: return Direction::Constant;
+      case AtomKind::None: return kStill;
       case AtomKind::FloorDiv:
-        return uses_symbol(a.operands[1], symbol_) ? Direction::Unknown : form(a.operands[0]);
-      case AtomKind::Mod: {
-        const bool still = form(a.operands[0]) == Direction::Constant && form(a.operands[1]) == Direction::Constant;
-        return still ? Direction::Constant : Direction::Unknown;
-      }
+        return uses_symbol(a.operands[1], symbol_) ? Range() : divided(form(a.operands[0]), a.operands[1]);
+      case AtomKind::Mod: return form(a.operands[0]) == kStill && form(a.operands[1]) == kStill ? kStill : Range();
       case AtomKind::Min:
       case AtomKind::Max: break;
       case AtomKind::Choose:
-        if (uses_symbol(a.condition, symbol_)) return Direction::Unknown;
+        if (uses_symbol(a.condition, symbol_)) return {};
         break;
-      case AtomKind::Opaque: {
-        for (const auto& s : a.free) {
-          if (s.get() == symbol_) return Direction::Unknown;
-        }
-        return Direction::Constant;
-      }
+      case AtomKind::Opaque:
+        return std::any_of(a.free.begin(), a.free.end(), [this](const auto& s) { return s.get() == symbol_; }) ? Range() : kStill;
     }
-    Direction out = Direction::Constant;
-    for (const auto& f : a.operands) out = joined(out, form(f));
+    Range out = form(a.operands.front());
+    for (const auto& f : a.operands) out = union_of(out, form(f));
     return out;
   }
 
+  inline static const Range kStill = Range::point(0);
   const Symbol* symbol_;
-  std::unordered_map<const Atom*, Direction> memo_;
+  std::unordered_map<const Atom*, Range> memo_;
 };
 
 }  // namespace
 
 auto direction_of(const Form& f, const Symbol* s) -> Direction {
-  const Direction plain = Directions(s).form(f);
-  if (plain != Direction::Unknown) return plain;
-  // 8*x + min(8, n - 8*x) does not look monotone; its step is 8 - (something in 0..8).
+  const Range slope = Slopes(s).form(f);
+  if (slope == Range::point(0)) return Direction::Constant;
+  if (slope.lo && *slope.lo >= 0) return Direction::Increasing;
+  if (slope.hi && *slope.hi <= 0) return Direction::Decreasing;
+  // n*x + min(n, m - n*x) has no slope in numbers; its step is n - (something in 0..n).
   const Form next = substitute(f, [s](const SymbolRef& v) -> std::optional<Form> {
     return v.get() == s ? std::optional(Form(v) + 1) : std::nullopt;
   });

@@ -128,6 +128,12 @@ TEST_CASE("directions", "[interval]") {
   CHECK(direction_of(s.fw * s.fxi, x) == Direction::Unknown);
   CHECK(direction_of(floor_mod(s.fxi, 4), x) == Direction::Unknown);
   CHECK(direction_of(s.fxi - min(s.fxi, s.fn), x) == Direction::Increasing);
+  // Inside another atom too, and with quotients that move in steps.
+  CHECK(direction_of(max(2 * s.fxi + min(Form(1), s.fn - 2 * s.fxi), s.fw), x) == Direction::Increasing);
+  CHECK(direction_of(min(s.fn, s.fxi - floor_div(2 * s.fxi + s.fw, 3)), x) == Direction::Increasing);
+  CHECK(direction_of(floor_div(5 * s.fxi, 3) - 2 * s.fxi, x) == Direction::Decreasing);
+  CHECK(direction_of(floor_div(5 * s.fxi, 3) - s.fxi, x) == Direction::Increasing);
+  CHECK(direction_of(2 * floor_div(5 * s.fxi, 3) - 3 * s.fxi, x) == Direction::Unknown);
 }
 
 TEST_CASE("random directions are true at random points", "[interval][random]") {
