@@ -20,7 +20,7 @@ auto parse_device_target(std::string_view text, Loc loc = {}) -> Result<DeviceTa
 
 /// One PTX module with an entry for each launch of the programs. Same input, same text.
 /// Needs: verified programs, flat storage, no unrolled or vectorised loops.
-/// Errors: kernel_target, codegen_register, codegen_node, codegen_llvm.
+/// Errors: kernel_target, codegen_register, codegen_node.
 auto generate_ptx(const std::vector<Program>& programs, const DeviceTarget& target) -> Result<std::string>;
 
 /// What ptxas says of one entry.

@@ -6,9 +6,6 @@
 #include "drawloom/codegen/limits.h"
 #include "drawloom/codegen/llvm/emitter.h"
 #include "drawloom/codegen/llvm/machine.h"
-#include "llvm/IR/DiagnosticHandler.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Target/TargetMachine.h"
@@ -17,22 +14,6 @@ namespace drawloom {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-/// Keeps LLVM's errors; its own handler would end the process.
-struct ErrorKeeper : llvm::DiagnosticHandler {
-  explicit ErrorKeeper(std::string& text) : text_(text) {}
-  auto handleDiagnostics(const llvm::DiagnosticInfo& info) -> bool override {
-    if (info.getSeverity() == llvm::DS_Error) {
-      llvm::raw_string_ostream out(text_);
-      llvm::DiagnosticPrinterRawOStream printer(out);
-      info.print(printer);
-    }
-    return true;
-  }
-
- private:
-  std::string& text_;
-};
 
 auto unsupported(const std::vector<Diag>& found) -> Diag {
   Diag first = found.front();
@@ -82,15 +63,13 @@ auto generate_code(const std::vector<Program>& programs, const Target& target, C
   const auto all_launches = launches(programs);
   if (!all_launches.empty() && !device) return Diag(DiagKind::codegen_node, all_launches[0]->loc, "a launch without device code");
   if (!found.empty()) return unsupported(found);
-  DRAWLOOM_TRY(const auto machine, codegen::make_target_machine(target));
+  const auto machine = codegen::make_target_machine(target);
   CodegenTimes ignored;
   CodegenTimes& spent = times ? *times : ignored;
 
   auto start = Clock::now();
-  std::string errors;
-  llvm::LLVMContext context;
-  context.setDiagnosticHandler(std::make_unique<ErrorKeeper>(errors));
-  llvm::Module module("drawloom", context);
+  codegen::Context context;
+  llvm::Module module("drawloom", context.llvm());
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
   codegen::ModuleEmitter emitter(module, target, 64, device);
@@ -110,18 +89,18 @@ auto generate_code(const std::vector<Program>& programs, const Target& target, C
   if (kind == CodeKind::LlvmIr) return text_of(module);
 
   start = Clock::now();
-  DRAWLOOM_TRY(std::string bytes, codegen::emit_bytes(module, *machine, kind));
+  std::string bytes = codegen::emit_bytes(module, *machine, kind);
   spent.emit_ns = ns_since(start);
-  if (!errors.empty()) return Diag(DiagKind::codegen_llvm, Loc(), errors);
+  context.check();
   return bytes;
 }
 
-auto make_archive(const std::vector<ArchiveMember>& members) -> Result<std::string> {
+auto make_archive(const std::vector<ArchiveMember>& members) -> std::string {
   std::vector<llvm::NewArchiveMember> entries;
   for (const ArchiveMember& m : members) entries.emplace_back(llvm::MemoryBufferRef(m.bytes, m.name));
   auto buffer = llvm::writeArchiveToBuffer(entries, llvm::SymtabWritingMode::NormalSymtab, llvm::object::Archive::K_GNU,
                                            /*Deterministic=*/true, /*Thin=*/false);
-  if (!buffer) return Diag(DiagKind::codegen_llvm, Loc(), llvm::toString(buffer.takeError()));
+  DRAWLOOM_CHECK(bool(buffer), "LLVM cannot write an archive: {}", llvm::toString(buffer.takeError()));
   return std::string((*buffer)->getBuffer());
 }
 

@@ -3,7 +3,11 @@
 #include <mutex>
 
 #include "drawloom/codegen/llvm/x86/x86.h"
+#include "drawloom/support/check.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
@@ -25,33 +29,60 @@ void start_llvm() {
   });
 }
 
-auto make_target_machine(const Target& target) -> Result<std::unique_ptr<llvm::TargetMachine>> {
+namespace {
+
+struct ErrorKeeper : llvm::DiagnosticHandler {
+  explicit ErrorKeeper(std::string& text) : text_(text) {}
+  auto handleDiagnostics(const llvm::DiagnosticInfo& info) -> bool override {
+    if (info.getSeverity() == llvm::DS_Error) {
+      llvm::raw_string_ostream out(text_);
+      llvm::DiagnosticPrinterRawOStream printer(out);
+      info.print(printer);
+    }
+    return true;
+  }
+
+ private:
+  std::string& text_;
+};
+
+/// This LLVM was built with both back ends, or we would not have linked.
+auto back_end(const llvm::Triple& triple) -> const llvm::Target& {
   start_llvm();
-  const llvm::Triple triple("x86_64-unknown-linux-gnu");
   std::string error;
-  const llvm::Target* back_end = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!back_end) return Diag(DiagKind::codegen_llvm, Loc(), error);
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  std::unique_ptr<llvm::TargetMachine> machine(
-      back_end->createTargetMachine(triple, x86_cpu(target), x86_features(target), options, llvm::Reloc::PIC_,
-                                    llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default));
-  if (!machine) return Diag(DiagKind::codegen_llvm, Loc(), "no code generator for x86-64");
-  return machine;
+  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, error);
+  DRAWLOOM_CHECK(found, "LLVM has no back end: {}", error);
+  return *found;
 }
 
-auto make_device_machine(const DeviceTarget& target) -> Result<std::unique_ptr<llvm::TargetMachine>> {
-  start_llvm();
-  const llvm::Triple triple("nvptx64-nvidia-cuda");
-  std::string error;
-  const llvm::Target* back_end = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!back_end) return Diag(DiagKind::codegen_llvm, Loc(), error);
+auto checked(llvm::TargetMachine* machine, const llvm::Triple& triple) -> std::unique_ptr<llvm::TargetMachine> {
+  DRAWLOOM_CHECK(machine, "LLVM has no code generator for {}", triple.str());
+  return std::unique_ptr<llvm::TargetMachine>(machine);
+}
+
+auto strict_options() -> llvm::TargetOptions {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  std::unique_ptr<llvm::TargetMachine> machine(back_end->createTargetMachine(
-      triple, target.text(), "+ptx80", options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
-  if (!machine) return Diag(DiagKind::codegen_llvm, Loc(), "no code generator for NVIDIA devices");
-  return machine;
+  return options;
+}
+
+}  // namespace
+
+Context::Context() { context_.setDiagnosticHandler(std::make_unique<ErrorKeeper>(errors_)); }
+void Context::check() const { DRAWLOOM_CHECK(errors_.empty(), "LLVM refused a module: {}", errors_); }
+
+auto make_target_machine(const Target& target) -> std::unique_ptr<llvm::TargetMachine> {
+  const llvm::Triple triple("x86_64-unknown-linux-gnu");
+  return checked(back_end(triple).createTargetMachine(triple, x86_cpu(target), x86_features(target), strict_options(), llvm::Reloc::PIC_,
+                                                      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default),
+                 triple);
+}
+
+auto make_device_machine(const DeviceTarget& target) -> std::unique_ptr<llvm::TargetMachine> {
+  const llvm::Triple triple("nvptx64-nvidia-cuda");
+  return checked(back_end(triple).createTargetMachine(triple, target.text(), "+ptx80", strict_options(), std::nullopt, std::nullopt,
+                                                      llvm::CodeGenOptLevel::Default),
+                 triple);
 }
 
 /// LLVM's passes for code generation without the search for induction variables: subscripts are in the form that the
@@ -64,7 +95,7 @@ class Passes : public llvm::legacy::PassManager {
   }
 };
 
-auto emit_bytes(llvm::Module& module, llvm::TargetMachine& machine, CodeKind kind) -> Result<std::string> {
+auto emit_bytes(llvm::Module& module, llvm::TargetMachine& machine, CodeKind kind) -> std::string {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
   Passes passes;
@@ -73,9 +104,8 @@ auto emit_bytes(llvm::Module& module, llvm::TargetMachine& machine, CodeKind kin
   library.disableAllFunctions();
   passes.add(new llvm::TargetLibraryInfoWrapperPass(library));
   const auto file = kind == CodeKind::Object ? llvm::CodeGenFileType::ObjectFile : llvm::CodeGenFileType::AssemblyFile;
-  if (machine.addPassesToEmitFile(passes, out, nullptr, file, /*DisableVerify=*/true)) {
-    return Diag(DiagKind::codegen_llvm, Loc(), "this kind of file cannot be emitted");
-  }
+  const bool refused = machine.addPassesToEmitFile(passes, out, nullptr, file, /*DisableVerify=*/true);
+  DRAWLOOM_CHECK(!refused, "LLVM cannot emit this kind of file");
   passes.run(module);
   return std::string(bytes.begin(), bytes.end());
 }

@@ -17,14 +17,27 @@ namespace drawloom::codegen {
 /// Registers LLVM's x86 back end, once; whoever uses LLVM for it calls this first.
 void start_llvm();
 
-/// As make_target_machine, for NVIDIA devices. PTX is its assembly.
-auto make_device_machine(const DeviceTarget& target) -> Result<std::unique_ptr<llvm::TargetMachine>>;
-auto make_target_machine(const Target& target) -> Result<std::unique_ptr<llvm::TargetMachine>>;
+/// A context that keeps LLVM's errors: LLVM's own handler would end the process.
+class Context {
+ public:
+  Context();
+  auto llvm() -> llvm::LLVMContext& { return context_; }
+  /// What LLVM refuses is our bug, as a malformed module is.
+  void check() const;
+
+ private:
+  std::string errors_;
+  llvm::LLVMContext context_;
+};
+
+auto make_target_machine(const Target& target) -> std::unique_ptr<llvm::TargetMachine>;
+/// For NVIDIA devices. PTX is its assembly.
+auto make_device_machine(const DeviceTarget& target) -> std::unique_ptr<llvm::TargetMachine>;
 
 /// The fixed list of passes. None vectorises, unrolls or reorders floating point: loops are as the schedule made them.
 void optimise(llvm::Module& module, llvm::TargetMachine& machine);
 
 /// `kind`: Object or Assembly.
-auto emit_bytes(llvm::Module& module, llvm::TargetMachine& machine, CodeKind kind) -> Result<std::string>;
+auto emit_bytes(llvm::Module& module, llvm::TargetMachine& machine, CodeKind kind) -> std::string;
 
 }  // namespace drawloom::codegen

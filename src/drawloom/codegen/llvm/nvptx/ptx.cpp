@@ -117,9 +117,9 @@ auto generate_ptx(const std::vector<Program>& programs, const DeviceTarget& targ
   for (const Launch* launch : all) {
     if (auto diag = missing(*launch, target)) return *std::move(diag);
   }
-  DRAWLOOM_TRY(const auto machine, codegen::make_device_machine(target));
-  llvm::LLVMContext context;
-  llvm::Module module("drawloom", context);
+  const auto machine = codegen::make_device_machine(target);
+  codegen::Context context;
+  llvm::Module module("drawloom", context.llvm());
   module.setTargetTriple(machine->getTargetTriple());
   module.setDataLayout(machine->createDataLayout());
   const Target host;
@@ -133,7 +133,9 @@ auto generate_ptx(const std::vector<Program>& programs, const DeviceTarget& targ
   if (const auto name = register_in_memory(module); !name.empty()) {
     return Diag(DiagKind::codegen_register, Loc(), name, "its subscripts do not become constants, so it stays in memory");
   }
-  return codegen::emit_bytes(module, *machine, CodeKind::Assembly);
+  std::string text = codegen::emit_bytes(module, *machine, CodeKind::Assembly);
+  context.check();
+  return text;
 }
 
 }  // namespace drawloom
