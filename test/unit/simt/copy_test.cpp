@@ -32,6 +32,22 @@ TEST_CASE("a box is loaded, filled with zeros outside, and counted whole", "[sim
   }
 }
 
+TEST_CASE("a copy over what a thread has read needs its proxy fence", "[simt]") {
+  const auto twice = [](const std::string& fence, const std::string& sync) {
+    Kernel k = load_kernel("0, 0");
+    k.body += "\n" + fence + sync + "if %t == 0 {\narrive %bar[0] count 1 bytes 512\nissue \"tma.load.2d\" (&%s[0], %m, &%bar[0], 4, 1)\n}" +
+              "\nwait %bar[0] parity 1\nfor %k = 0 : 4 {\nstore %out[%t + 32 * %k] = %s[%t + 32 * %k]\n}";
+    return k;
+  };
+  const Kernel right = twice("fence proxy_shared\n", "sync block\n");
+  keeps(right);
+  const auto r = run_kernel(right);
+  for (int64_t i = 0; i < 128; ++i) CHECK(r.out.at({i}).f == tensor_at(4 + i % 16, 1 + i / 16));
+  breaks(twice("", "sync block\n"), DiagKind::device_race, "a proxy fence by the reader before it says that it is done");
+  breaks(twice("fence proxy_shared\n", ""), DiagKind::device_race, "writes");
+  breaks(twice("fence proxy_global\n", "sync block\n"), DiagKind::device_race, "a proxy fence by the reader");
+}
+
 TEST_CASE("a copy whose bytes are not those expected", "[simt]") {
   breaks(load_kernel("0, 0", "513"), DiagKind::device_deadlock, "0 of 1 arrivals and 1 bytes");
   breaks(load_kernel("0, 0", "511"), DiagKind::device_protocol, "1 bytes more than it expects");

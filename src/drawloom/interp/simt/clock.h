@@ -29,8 +29,8 @@ class Clock {
   std::vector<uint32_t> at_;
 };
 
-/// What somebody knows to be over: of `order`, everything; of the others, the ordinary writes that a proxy fence has made
-/// visible to asynchronous agents.
+/// What somebody knows to be over: of `order`, everything; of the others, the ordinary accesses that a proxy fence has put
+/// before those of asynchronous agents.
 struct View {
   Clock order, proxy_shared, proxy_global;
   void join(const View& other) {

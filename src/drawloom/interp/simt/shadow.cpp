@@ -14,6 +14,11 @@ auto known(const Clock& clock, const Epoch& e) -> bool {
   return true;
 }
 
+/// Would an asynchronous agent that starts now come after it, given that it is over for `now`?
+auto fenced(const Epoch& before, const Accessor& now) -> bool {
+  return before.proxy || known(now.global ? now.view->proxy_global : now.view->proxy_shared, before);
+}
+
 void note_read(Granule& g, const Accessor& by) {
   for (auto& r : g.reads) {
     if (r.base != by.self.base || r.cluster != by.self.cluster || r.async != by.self.async) continue;
@@ -27,19 +32,19 @@ void note_read(Granule& g, const Accessor& by) {
       return;
     }
   }
-  if (g.reads.size() > 12) std::erase_if(g.reads, [&](const Epoch& r) { return ordered(r, by); });
+  if (g.reads.size() > 12) std::erase_if(g.reads, [&](const Epoch& r) { return ordered(r, by) && fenced(r, by); });
   g.reads.push_back(by.self);
 }
 
 auto write_conflicts(const Granule& g, const Accessor& by, Conflict& out) -> bool {
-  if (ordered_write(g.write, by)) return false;
+  if (ordered_across(g.write, by)) return false;
   out = {.with = g.write, .with_write = true, .missing_fence = ordered(g.write, by)};
   return true;
 }
 auto read_conflicts(const Granule& g, const Accessor& by, Conflict& out) -> bool {
   for (const auto& r : g.reads) {
-    if (ordered(r, by)) continue;
-    out = {.with = r};
+    if (ordered_across(r, by)) continue;
+    out = {.with = r, .missing_fence = ordered(r, by)};
     return true;
   }
   return false;
@@ -56,10 +61,9 @@ auto ordered(const Epoch& before, const Accessor& now) -> bool {
   return known(now.view->order, before);
 }
 
-auto ordered_write(const Epoch& before, const Accessor& now) -> bool {
+auto ordered_across(const Epoch& before, const Accessor& now) -> bool {
   if (!ordered(before, now)) return false;
-  if (before.lanes == 0 || before.cluster < now.first_cluster || before.proxy || !now.self.proxy) return true;
-  return known(now.global ? now.view->proxy_global : now.view->proxy_shared, before);
+  return before.lanes == 0 || before.cluster < now.first_cluster || !now.self.proxy || fenced(before, now);
 }
 
 Shadow::Shadow(uint64_t bytes, int granule, bool filled) : granule_(granule), lines_((bytes + kLine - 1) / kLine) {

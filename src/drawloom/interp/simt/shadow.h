@@ -31,8 +31,10 @@ struct Accessor {
 };
 
 auto ordered(const Epoch& before, const Accessor& now) -> bool;
-/// As `ordered`, and also through the proxy where an asynchronous agent follows an ordinary write.
-auto ordered_write(const Epoch& before, const Accessor& now) -> bool;
+/// As `ordered`, and also through the proxy where an asynchronous agent follows an ordinary access. Reads count too: a load
+/// from shared memory may wait behind others while its thread's arrival at an mbarrier is already seen, and what a bulk copy
+/// then writes is what it finds (seen on an H200; docs/performance.md).
+auto ordered_across(const Epoch& before, const Accessor& now) -> bool;
 
 /// What an access came into conflict with.
 struct Conflict {
