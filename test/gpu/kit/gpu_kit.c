@@ -115,7 +115,8 @@ static int stencil_wrong(int64_t nx, int64_t ny, int64_t nz) {
 }
 
 static void check_stencil(void) {
-  const int64_t sizes[][3] = {{128, 16, 64}, {256, 64, 70}, {4, 1, 1}, {132, 17, 3}, {64, 33, 129}, {260, 50, 67}, {1, 1, 1}, {7, 9, 5}, {129, 16, 10}};
+  const int64_t sizes[][3] = {{128, 16, 64}, {256, 64, 70}, {4, 1, 1}, {132, 17, 3}, {64, 33, 129}, {260, 50, 67}, {1, 1, 1}, {7, 9, 5}, {129, 16, 10},
+                              {1024, 1024, 9}, {1200, 800, 13}};
   char name[96];
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     snprintf(name, sizeof name, "stencil7 %lldx%lldx%lld", (long long)sizes[i][0], (long long)sizes[i][1], (long long)sizes[i][2]);
