@@ -98,6 +98,7 @@ auto Coverage::text() const -> std::string {
           "{}, odd strides {}, odd min {}\n",
           percent(placed3, n), percent(slide, n), percent(fold, n), percent(gradual, n), percent(vector, n),
           percent(parallel, n), percent(unrolled, n), percent(strided, n), percent(odd_min, n));
+  out += str("asks for more of an input than the unscheduled pipeline: {}\n", excess_need);
   out += str("output extents: {} zero, {} one, {} prime, {} vector-1, {} vector+1\n", size_zero, size_one, size_prime,
              size_below_vector, size_above_vector);
   out +=

@@ -136,6 +136,7 @@ auto run_faults(const Options& o) -> int {
 auto main(int argc, char** argv) -> int {
   drawloom::fuzz::Options options;
   options.cases = 2000;
+  options.check.exact_need = true;  // a case that fails without the fault too does not count
   if (!drawloom::fuzz::read_options(argc, argv, options)) return 2;
   return options.refused > 0 ? drawloom::fuzz::run_refused(options) : drawloom::fuzz::run_faults(options);
 }

@@ -41,6 +41,7 @@ struct Case {
 struct CaseOptions {
   bool native = false;
   bool draw_only = false;   ///< the schedule is counted, nothing runs
+  bool exact_need = false;  ///< a schedule that asks for more of an input than the pipeline does by itself fails
   bool every_pass = false;  ///< the machine runs after each pass, not only the first and the last
 };
 

@@ -13,11 +13,6 @@ auto asks_for_more(const Step& step) -> bool {
   return std::holds_alternative<Align>(step) || std::holds_alternative<Bound>(step);
 }
 
-/// The steps of a recurrence are hulls of hulls: the closer its place, the coarser they may be.
-auto has_recurrence(const Graph& graph) -> bool {
-  return std::any_of(graph.funcs.begin(), graph.funcs.end(), [](const auto& f) { return f->def->ordered_dim >= 0; });
-}
-
 /// Nothing inlined, nothing nested: every need is over whole boxes.
 auto all_at_root(const Nest& start) -> Nest {
   Schedule root;

@@ -8,9 +8,8 @@ namespace drawloom::fuzz {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: fuzz [--cases N] [--seed S] [--case SEED] [--jobs N] [--native | --no-native] [--every-pass] [--time-limit "
-    "SECONDS]\n"
-    "            [--shrink SECONDS] [--save FOLDER] [--max-failures N] [--coverage] [--deep] [--print] [--draw-only]\n"
+    "usage: fuzz [--cases N] [--seed S] [--case SEED] [--jobs N] [--native | --no-native] [--every-pass] [--exact-need]\n"
+    "            [--time-limit SECONDS] [--shrink SECONDS] [--save FOLDER] [--max-failures N] [--coverage] [--deep] [--print] [--draw-only]\n"
     "       fuzz_faults [--cases N] [--seed S] [--jobs N] [--fault NAME | --refused N]\n";
 
 /// Beside the programs: bin/../fuzz-failures.
@@ -69,6 +68,8 @@ auto read_options(int argc, char** argv, Options& o) -> bool {
       o.check.native = true;
     else if (arg == "--no-native")
       o.check.native = false;
+    else if (arg == "--exact-need")
+      o.check.exact_need = true;
     else if (arg == "--every-pass")
       o.check.every_pass = true;
     else if (arg == "--deep")

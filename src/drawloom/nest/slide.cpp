@@ -93,11 +93,24 @@ class SlideFinder {
         owner[i] = static_cast<int>(d);
       }
     assign_idle_loops(owner);
+    if (const auto why = uneven_ranges(owner)) return none(*why);
     for (size_t d = 0; d < facts_.need.dims.size(); ++d)
       if (std::count(owner.begin(), owner.end(), static_cast<int>(d)) != 0 && !slide_along(static_cast<int>(d), owner)) return;
     for (auto& c : facts_.computed.when.any) c = whatever_iteration(c);
     for (const auto& s : found_) apply(s);
     facts_.slides = std::move(found_);
+  }
+
+  /// What a loop's iteration leaves out no later one computes: those before it must have covered the other dimensions as far. So no loop of
+  /// another dimension inside may run further later on.
+  auto uneven_ranges(const std::vector<int>& owner) const -> std::optional<std::string> {
+    for (size_t inner = 0; inner < chain_.size(); ++inner) {
+      const Form extent = resolve(nest_, chain_[inner]->extent, cache_);
+      for (size_t outer = 0; outer < inner; ++outer)
+        if (owner[outer] != owner[inner] && uses_symbol(extent, chain_[outer]->id.get()))
+          return str("the range of loop {} varies with loop {}", chain_[inner]->id->name, chain_[outer]->id->name);
+    }
+    return {};
   }
 
   void none(std::string why) { facts_.no_slide = std::move(why); }

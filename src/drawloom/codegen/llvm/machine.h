@@ -37,6 +37,10 @@ auto make_device_machine(const DeviceTarget& target) -> std::unique_ptr<llvm::Ta
 /// The fixed list of passes. None vectorises, unrolls or reorders floating point: loops are as the schedule made them.
 void optimise(llvm::Module& module, llvm::TargetMachine& machine);
 
+/// Replaces accesses under constant masks by plain ones of the lanes that are on: they are faster, and LLVM 22 writes a
+/// truncated store of one such lane with the width of the value before (AVX-512), over what lies behind it.
+void expand_constant_masks(llvm::Module& module);
+
 /// `kind`: Object or Assembly.
 auto emit_bytes(llvm::Module& module, llvm::TargetMachine& machine, CodeKind kind) -> std::string;
 

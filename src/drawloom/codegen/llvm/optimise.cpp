@@ -49,6 +49,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   llvm::ModulePassManager passes;
   passes.addPass(llvm::createModuleToFunctionPassAdaptor(pass_list()));
   passes.run(module, modules);
+  expand_constant_masks(module);
 }
 
 }  // namespace drawloom::codegen
