@@ -80,11 +80,16 @@ class Obligations {
       if (!c.from_cover) continue;
       const auto loop_id = symbols_of(c.index).front();
       const auto* loop = find_loop(nest_.tree, loop_id)->node->as<LoopNode>();
-      const auto dim = stage_dim_range(nest_, leaf, static_cast<size_t>(c.dim), cache_);
-      const auto cover = dim.cover.as_constant();
-      if (cover && *cover <= loop->extent.as_constant().value_or(0)) continue;
+      const bool whole = c.dim >= 0 && c.limit == Form(leaf.dims[static_cast<size_t>(c.dim)].whole);
+      const Form cover = whole ? stage_dim_range(nest_, leaf, static_cast<size_t>(c.dim), cache_).cover : resolve(nest_, c.limit, cache_);
+      const int64_t made_for = loop->extent.as_constant().value_or(0);
+      if (cover.is_constant() && cover.constant() <= made_for) continue;
+      if (cover.is_constant())
+        return Diag(DiagKind::vectorize_extent_grows, loc_, loop_id->name, name(leaf.what), made_for, cover)
+            .with_note(loop->loc, str("`{}` is {} here", loop_id->name, loop->how == ForKind::Vectorized ? "vectorized" : "unrolled"))
+            .with_help("put this step before that one");
       return Diag(DiagKind::vectorize_extent_unknown, loc_, loop->how == ForKind::Vectorized ? "vectorize" : "unroll", loop_id->name,
-                  name(leaf.what), dim.cover)
+                  name(leaf.what), cover)
           .with_note(loop->loc, str("`{}` needs a constant extent since here", loop_id->name));
     }
     return Done{};
