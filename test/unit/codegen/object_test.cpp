@@ -231,7 +231,6 @@ func @f(%a: buffer<u64, 1>, out %out: buffer<u32, 1>) {
     CHECK(has(after, "store i32"));
     CHECK(has(after, "store <3 x i32>"));
   }
-  CHECK_FALSE(has(assembly(text, x86_64_target(4)), "movq\t%rax, (%r"));
 }
 
 /// Runs a shell command; its output, or a failed test.
