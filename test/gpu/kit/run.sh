@@ -33,6 +33,7 @@ if [ "$what" = all ] || [ "$what" = bench ]; then
   done
 fi
 if [ "$what" = all ] || [ "$what" = stress ]; then
+  one 300 stress_uploads ./gpu_kit check stencil7_after_uploads
   timeout -k 5 400 python3 stress.py ./libgpu_kit.so 1000 | tee "$out/stress.txt"
   [ "${PIPESTATUS[0]}" = 0 ] && ! grep -q -e WRONG -e HANG "$out/stress.txt" || failed=1
 fi
