@@ -115,7 +115,7 @@ static int stencil_wrong(int64_t nx, int64_t ny, int64_t nz) {
 }
 
 /// Launches right after uploads of 4 GiB, when the device's address translation is cold and loads are slow: what races
-/// then shows, and not in launches back to back. All results must agree; `check stencil7` says that they are right.
+/// then shows, and not in launches back to back. All results must agree; `check stencil7` compares smaller ones with the host.
 static void check_stencil_after_uploads(void) {
   enum { kRounds = 30 };
   const int64_t extents[] = {1024, 1024, 1024};

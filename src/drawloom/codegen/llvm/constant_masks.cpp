@@ -2,7 +2,6 @@
 
 #include "drawloom/codegen/llvm/machine.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/PatternMatch.h"
 
 namespace drawloom::codegen {
 namespace {
