@@ -173,8 +173,9 @@ using FormMap = std::function<std::optional<Form>(const SymbolRef&)>;
 auto substitute(const Form& f, const FormMap& map) -> Form;
 auto substitute(const Cond& c, const FormMap& map) -> Cond;
 /// Replaces atoms, outermost first; where `map` gives nothing the atom is rebuilt from its replaced operands (conditions
-/// of choices stay).
-using AtomMap = std::function<std::optional<Form>(const Atom&)>;
+/// of choices stay). `map` is asked once for each atom, however many terms share it; what it gives is not looked into:
+/// its second argument does so for an operand.
+using AtomMap = std::function<std::optional<Form>(const Atom&, const std::function<Form(const Form&)>& replaced)>;
 auto replace_atoms(const Form& f, const AtomMap& map) -> Form;
 auto uses_symbol(const Form& f, const Symbol* s) -> bool;
 auto uses_symbol(const Cond& c, const Symbol* s) -> bool;

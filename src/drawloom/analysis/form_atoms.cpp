@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "drawloom/analysis/form_internal.h"
+#include "drawloom/support/check.h"
 #include "drawloom/ir/build.h"
 #include "drawloom/ir/node_ops.h"
 #include "drawloom/ir/rewrite.h"
@@ -166,6 +167,19 @@ auto atom_form(AtomKind kind, std::vector<Form> operands, Cond condition) -> For
   atom->operands = std::move(operands);
   atom->condition = std::move(condition);
   return form_of({1, {}, atom});
+}
+
+auto with_operands(const Atom& a, std::vector<Form> operands, const Cond& condition) -> Form {
+  switch (a.kind) {
+    case AtomKind::FloorDiv: return floor_div(operands[0], operands[1]);
+    case AtomKind::Mod: return floor_mod(operands[0], operands[1]);
+    case AtomKind::Min: return extreme(1, std::move(operands));
+    case AtomKind::Max: return extreme(-1, std::move(operands));
+    case AtomKind::Choose: return choose(condition, operands[0], operands[1]);
+    case AtomKind::None:
+    case AtomKind::Opaque: break;
+  }
+  DRAWLOOM_CHECK(false, "an opaque atom has no operands");
 }
 
 }  // namespace forms

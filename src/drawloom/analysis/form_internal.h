@@ -33,6 +33,8 @@ inline auto modulo(int64_t a, int64_t b) -> int64_t { return a % b < 0 ? a % b +
 auto add_scaled(const Form& a, const Form& b, int64_t factor) -> std::optional<Form>;
 auto divisible(const Term& t, const Term& by) -> std::optional<Term>;
 auto atom_form(AtomKind kind, std::vector<Form> operands, Cond condition = {}) -> Form;
+/// The form of an atom like `a`, which is not opaque, over other operands and another condition.
+auto with_operands(const Atom& a, std::vector<Form> operands, const Cond& condition) -> Form;
 /// min for sign = 1, max for sign = -1.
 auto extreme(int sign, std::vector<Form> operands) -> Form;
 /// factor * symbols * atom, any of which may be missing.

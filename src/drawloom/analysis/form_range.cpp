@@ -38,30 +38,40 @@ auto with_operand(const Form& f, size_t i, const Form& operand) -> std::optional
   return add_scaled(without(f, i), operand, f.terms()[i].factor);
 }
 
-auto known_by_term(const Form& f, size_t i, int depth) -> bool {
-  const Term& t = f.terms()[i];
-  if (!t.atom || !t.symbols.empty()) return false;
-  const AtomKind kind = t.atom->kind;
-  if (kind != AtomKind::Min && kind != AtomKind::Max && kind != AtomKind::Choose) return false;
-  // max is at least each operand; of min and choose every operand has to do.
-  const bool any = (kind == AtomKind::Max) == (t.factor > 0) && kind != AtomKind::Choose;
-  for (const auto& operand : t.atom->operands) {
-    const auto g = with_operand(f, i, operand);
-    const bool known = g && known_nonnegative(*g, depth - 1);
-    if (known == any) return any;
+/// f >= 0 looked for within a number of sums: what is long is rarely known, and looking everywhere costs its square.
+class SignSearch {
+ public:
+  auto nonnegative(const Form& f, int depth) -> bool {
+    if (const Range r = range_of(f); r.lo && *r.lo >= 0) return true;
+    for (size_t i = 0; depth > 0 && i < f.terms().size(); ++i) {
+      if (by_term(f, i, depth)) return true;
+    }
+    return false;
   }
-  return !any;
-}
+
+ private:
+  auto by_term(const Form& f, size_t i, int depth) -> bool {
+    const Term& t = f.terms()[i];
+    if (!t.atom || !t.symbols.empty()) return false;
+    const AtomKind kind = t.atom->kind;
+    if (kind != AtomKind::Min && kind != AtomKind::Max && kind != AtomKind::Choose) return false;
+    // max is at least each operand; of min and choose every operand has to do.
+    const bool any = (kind == AtomKind::Max) == (t.factor > 0) && kind != AtomKind::Choose;
+    for (const auto& operand : t.atom->operands) {
+      if (--sums_ < 0) return false;
+      const auto g = with_operand(f, i, operand);
+      const bool known = g && nonnegative(*g, depth - 1);
+      if (known == any) return any;
+    }
+    return !any;
+  }
+
+  int sums_ = 16;
+};
 
 }  // namespace
 
-auto known_nonnegative(const Form& f, int depth) -> bool {
-  if (const Range r = range_of(f); r.lo && *r.lo >= 0) return true;
-  for (size_t i = 0; depth > 0 && i < f.terms().size(); ++i) {
-    if (known_by_term(f, i, depth)) return true;
-  }
-  return false;
-}
+auto known_nonnegative(const Form& f, int depth) -> bool { return SignSearch().nonnegative(f, depth); }
 
 }  // namespace forms
 }  // namespace drawloom

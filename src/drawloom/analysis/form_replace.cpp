@@ -1,41 +1,54 @@
-#include "drawloom/analysis/form.h"
+// Forms with some of their atoms replaced. Forms are graphs: an atom that many terms share is looked at once.
+
+#include <unordered_map>
+
+#include "drawloom/analysis/form_internal.h"
 
 namespace drawloom {
 namespace {
 
-auto rebuilt(const Atom& a, const AtomMap& map) -> Form {
-  std::vector<Form> ops;
-  for (const auto& op : a.operands) ops.push_back(replace_atoms(op, map));
-  switch (a.kind) {
-    case AtomKind::None: return Form(1);
-    case AtomKind::FloorDiv: return floor_div(ops[0], ops[1]);
-    case AtomKind::Mod: return floor_mod(ops[0], ops[1]);
-    case AtomKind::Min:
-    case AtomKind::Max: {
-      Form out = ops[0];
-      for (size_t i = 1; i < ops.size(); ++i) out = a.kind == AtomKind::Min ? min(out, ops[i]) : max(out, ops[i]);
-      return out;
+class Replacer {
+ public:
+  explicit Replacer(const AtomMap& map) : map_(map) {}
+
+  auto form(const Form& f) -> Form {
+    bool same = true;
+    Form out(f.constant());
+    for (const auto& t : f.terms()) {
+      const std::optional<Form> to = t.atom ? atom(t.atom) : std::nullopt;
+      same = same && !to;
+      out += to ? forms::product(t.factor, t.symbols, {}) * *to : form_of(t);
     }
-    case AtomKind::Choose: return choose(a.condition, ops[0], ops[1]);
-    case AtomKind::Opaque: return opaque(a.expr, a.range);
+    return same ? f : out;
   }
-  return Form(1);
-}
+
+ private:
+  /// Nothing: the atom stays.
+  auto atom(const Ref<const Atom>& a) -> std::optional<Form> {
+    if (const auto hit = memo_.find(a.get()); hit != memo_.end()) return hit->second;
+    auto value = map_(*a, [this](const Form& f) { return form(f); });
+    if (!value) value = from_operands(*a);
+    memo_.emplace(a.get(), value);
+    return value;
+  }
+
+  auto from_operands(const Atom& a) -> std::optional<Form> {
+    if (a.kind == AtomKind::Opaque) return {};
+    std::vector<Form> operands;
+    bool same = true;
+    for (const auto& f : a.operands) {
+      operands.push_back(form(f));
+      same = same && FormBuilder::terms_of(operands.back()) == FormBuilder::terms_of(f);
+    }
+    return same ? std::nullopt : std::optional(forms::with_operands(a, std::move(operands), a.condition));
+  }
+
+  const AtomMap& map_;
+  std::unordered_map<const Atom*, std::optional<Form>> memo_;
+};
 
 }  // namespace
 
-auto replace_atoms(const Form& f, const AtomMap& map) -> Form {
-  Form out(f.node().constant);
-  for (const auto& t : f.node().terms) {
-    Form term(t.factor);
-    for (const auto& s : t.symbols) term = term * Form(s);
-    if (t.atom) {
-      const auto replaced = map(*t.atom);
-      term = term * (replaced ? *replaced : rebuilt(*t.atom, map));
-    }
-    out = out + term;
-  }
-  return out;
-}
+auto replace_atoms(const Form& f, const AtomMap& map) -> Form { return Replacer(map).form(f); }
 
 }  // namespace drawloom

@@ -139,16 +139,7 @@ class Substituter {
     }
     const Cond c = condition(a.condition);
     if (same && c == a.condition) return {};
-    switch (a.kind) {
-      case AtomKind::FloorDiv: return floor_div(operands[0], operands[1]);
-      case AtomKind::Mod: return floor_mod(operands[0], operands[1]);
-      case AtomKind::Min: return forms::extreme(1, std::move(operands));
-      case AtomKind::Max: return forms::extreme(-1, std::move(operands));
-      case AtomKind::Choose: return choose(c, operands[0], operands[1]);
-      case AtomKind::None:
-      case AtomKind::Opaque: break;
-    }
-    return {};
+    return forms::with_operands(a, std::move(operands), c);
   }
 
   auto expression(const Atom& a) -> std::optional<Form> {

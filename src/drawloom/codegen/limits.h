@@ -10,8 +10,6 @@
 
 namespace drawloom {
 
-/// Lanes of one vector. LLVM splits wide ones; this only bounds the code of a single operation.
-inline constexpr int kMaxLanes = 256;
 /// Stack and Register buffers of one function or task. Threads have 2 MiB or more.
 inline constexpr int64_t kMaxStackBytes = 1 << 20;
 

@@ -11,6 +11,9 @@ namespace drawloom {
 /// at the call). It is apart from int64 so that data arithmetic wraps and index arithmetic need not.
 enum class TypeCode : uint8_t { Int, UInt, Float, BFloat, Index };
 
+/// Lanes of one vector. LLVM splits wide ones; this only bounds the code of a single operation.
+inline constexpr int kMaxLanes = 256;
+
 /// Code, bits of one lane, and lanes. bool is uint of 1 bit. An index has 64 bits.
 struct Type {
   TypeCode code = TypeCode::Int;

@@ -377,6 +377,14 @@ auto refuse_vector_reduction(const Nest& nest, const LoopTarget& t, std::string_
                               only_bits ? "and the pipeline allows only exact results" : "whose iterations write and read the same elements"));
 }
 
+/// Each iteration becomes code: a copy of the body, or a lane.
+auto check_length(const Nest& nest, const SymbolRef& loop, std::string_view verb, int64_t most, std::string_view name, const Loc& loc)
+    -> Status {
+  const auto extent = find_loop(nest.tree, loop)->node->as<LoopNode>()->extent.as_constant().value_or(0);
+  if (extent <= most) return Done{};
+  return Diag(DiagKind::loop_too_long, loc, verb, name, extent, most).with_help(str("split the loop and {} the inner one", verb));
+}
+
 /// Common frame of unroll, vectorize, parallel: find the loop of each realisation, check it is serial, let `make` change it.
 template <typename Make>
 auto change_kind(const Nest& nest, const LoopName& name, const Loc& loc, Make&& make) -> Result<Nest> {
@@ -394,9 +402,7 @@ auto change_kind(const Nest& nest, const LoopName& name, const Loc& loc, Make&& 
 auto apply_step(const Nest& nest, const Unroll& s, const Loc& loc) -> Result<Nest> {
   return change_kind(nest, s.loop, loc, [&](const Nest& n, const LoopTarget& t) -> Result<Nest> {
     DRAWLOOM_TRY(const Nest with, with_constant_extent(n, t.id, t.stage, t.loop, "unroll", s.loop.loop, loc));
-    const auto extent = find_loop(with.tree, t.loop)->node->as<LoopNode>()->extent.as_constant().value_or(0);
-    if (extent > kMaxUnroll)
-      return Diag(DiagKind::unroll_too_long, loc, s.loop.loop, extent, kMaxUnroll).with_help("split the loop and unroll the inner one");
+    DRAWLOOM_REQUIRE(check_length(with, t.loop, "unroll", kMaxUnroll, s.loop.loop, loc));
     return with_kind(with, t.loop, ForKind::Unrolled, loc);
   });
 }
@@ -412,6 +418,7 @@ auto apply_step(const Nest& nest, const Vectorize& s, const Loc& loc) -> Result<
             .with_help("unroll it instead");
     }
     DRAWLOOM_TRY(const Nest with, with_constant_extent(n, t.id, t.stage, t.loop, "vectorize", s.loop.loop, loc));
+    DRAWLOOM_REQUIRE(check_length(with, t.loop, "vectorize", kMaxLanes, s.loop.loop, loc));
     return with_kind(with, t.loop, ForKind::Vectorized, loc);
   });
 }

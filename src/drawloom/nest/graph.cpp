@@ -28,7 +28,7 @@ auto form_interval(const Form& f, const Env& env) -> Interval<Form> {
 auto subscript_interval(const Form& f) -> Interval<Form> {
   Env data;
   std::vector<SymbolRef> kept;
-  const Form plain = replace_atoms(f, [&](const Atom& a) -> std::optional<Form> {
+  const Form plain = replace_atoms(f, [&](const Atom& a, const auto&) -> std::optional<Form> {
     if (a.kind != AtomKind::Opaque) return {};
     const auto stand_in = make_symbol(SymbolKind::Let, "data");
     Interval<Form> range;

@@ -45,8 +45,8 @@ class RegionUnion {
       const auto& [when, box] = parts_[i];
       const auto so_far = out.when.any;
       merge(out, box, [&](const Form& a, const Form& b, bool smaller) {
-        const Form together = both(a, b, smaller);
-        if (a == b || so_far.size() != 1) return together;
+        const Form together = both(a, b, smaller);  // a choice would be exact, and doubles what stands on it
+        if (a == b || so_far.size() != 1 || is_long(together)) return together;
         return choose(so_far[0], choose(when, together, a), b);
       });
       out.when.any.push_back(when);
@@ -77,13 +77,13 @@ auto united_image(const Nest& nest, const Site& site, const Facts& facts, QueryC
   for (const auto& at : stage_leaves(nest.tree)) {
     if (!where.encloses(at)) continue;
     const auto& leaf = *at.node->as<StageLeaf>();
+    std::optional<StageBox> box;
     for (const auto& access : nest.func(leaf.what).reads[static_cast<size_t>(leaf.stage)]) {
       if (!reads(leaf, access)) continue;
-      StageBox box = box_of(nest, site, at, cache);
-      box.when = facts.simplify(box.when);
-      if (box.when.is_never()) continue;
+      if (!box) box = box_of(nest, site, at, cache), box->when = facts.simplify(box->when);
+      if (box->when.is_never()) break;
       for (const auto& b : access.boxes) {
-        if (const auto part = image(b, box)) parts.add(box.when, *part);
+        if (const auto part = image(b, *box)) parts.add(box->when, *part);
       }
     }
   }
@@ -131,8 +131,12 @@ void add_update_needs(const Nest& nest, const GraphFunc& f, const RealisationPla
         const auto& part = regions[i].dims[d];
         // an update over nothing touches nothing
         const Cond when = facts.simplify(regions[i].when.any[0]);
-        into = {choose(when, simplified(min(into.lo, part.lo), facts), into.lo), choose(when, simplified(max(into.hi, part.hi), facts), into.hi),
-                choose(when, simplified(max(into.free_hi, part.free_hi), facts), into.free_hi), Form(0)};
+        const auto with_part = [&](const Form& together, const Form& alone) {
+          const Form simple = simplified(together, facts);
+          return is_long(simple) ? simple : choose(when, simple, alone);
+        };
+        into = {with_part(min(into.lo, part.lo), into.lo), with_part(max(into.hi, part.hi), into.hi),
+                with_part(max(into.free_hi, part.free_hi), into.free_hi), Form(0)};
       }
   }
 }
@@ -195,6 +199,13 @@ auto facts_at(const Nest& nest, const Site& site, QueryCache& cache) -> Facts {
   return facts;
 }
 
+/// What is needed where all that read are shown never to run, say a recurrence under a `bound` that lies before its first step.
+static auto no_elements(size_t rank) -> Region {
+  Region none;
+  none.dims.assign(rank, RegionDim{Form(0), Form(-1), Form(-1), Form(0)});
+  return none;
+}
+
 auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache& cache) -> Region {
   const auto& f = nest.func(what);
   const Facts facts = facts_at(nest, site, cache);
@@ -206,7 +217,7 @@ auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache&
   auto region = united_image(nest, site, facts, cache, [&](const StageLeaf& leaf, const AccessSummary& a) {
     return a.func == what.func && leaf.what != what;
   });
-  DRAWLOOM_CHECK(region.has_value(), "nobody below its place reads {}", f.name());
+  if (!region) region = no_elements(f.def->args.size());
   const auto& place = place_of(nest, what);
   if (!DRAWLOOM_FAULT(pure_region_too_small)) add_update_needs(nest, f, place, facts, cache, *region);
   apply_dim_decisions(nest, f, *region);

@@ -114,7 +114,7 @@ auto last_clipped(const Nest& nest, const LoopNode& loop, Form last, QueryCache&
 
 /// (k*d - 1) / d is k - 1: the last iteration of a fused loop. The loop runs, so d is at least 1.
 auto without_full_quotients(const Form& f) -> Form {
-  return replace_atoms(f, [](const Atom& a) -> std::optional<Form> {
+  return replace_atoms(f, [](const Atom& a, const auto&) -> std::optional<Form> {
     if (a.kind != AtomKind::FloorDiv || a.operands[1].is_constant()) return {};
     const Form next = a.operands[0] + 1;
     const auto &multiple = next.terms(), &once = a.operands[1].terms();

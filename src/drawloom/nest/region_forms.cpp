@@ -1,6 +1,7 @@
 // Forms of regions: lower and upper ends under choices, and what the facts leave of them.
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "drawloom/ir/build.h"
 #include "drawloom/nest/region_box.h"
@@ -41,13 +42,25 @@ auto RealisationFacts::slide_of(int dim) const -> const Slide* {
 
 namespace {
 
-/// Conditions of the choose atoms in f, the first found or nothing.
-auto find_choice(const Form& f) -> std::optional<Cond> {
+/// Terms of f, through its atoms; counting stops at `most`.
+auto weight(const Form& f, int most) -> int {
+  int n = 0;
   for (const auto& t : f.node().terms) {
+    ++n;
     if (!t.atom) continue;
+    for (const auto& op : t.atom->operands)
+      if (n < most) n += weight(op, most - n);
+  }
+  return n;
+}
+
+/// Conditions of the choose atoms in f, the first found or nothing.
+auto find_choice(const Form& f, std::unordered_set<const Atom*>& seen) -> std::optional<Cond> {
+  for (const auto& t : f.terms()) {
+    if (!t.atom || !seen.insert(t.atom.get()).second) continue;
     if (t.atom->kind == AtomKind::Choose) return t.atom->condition;
     for (const auto& op : t.atom->operands)
-      if (auto c = find_choice(op)) return c;
+      if (auto c = find_choice(op, seen)) return c;
   }
   return {};
 }
@@ -55,21 +68,24 @@ auto find_choice(const Form& f) -> std::optional<Cond> {
 }  // namespace
 
 auto decide(const Form& f, const Cond& condition, bool yes) -> Form {
-  return replace_atoms(f, [&](const Atom& a) -> std::optional<Form> {
+  return replace_atoms(f, [&](const Atom& a, const auto& replaced) -> std::optional<Form> {
     if (a.kind != AtomKind::Choose || a.condition != condition) return {};
-    return decide(a.operands[yes ? 0 : 1], condition, yes);
+    return replaced(a.operands[yes ? 0 : 1]);
   });
 }
 
 namespace {
 
-/// Each choice doubles the work: few are decided, what is left stays a difference.
+/// Each choice doubles the work and the form: few are decided, what is left stays a difference, and so does what comes out long.
 auto extent_deciding(const Form& lo, const Form& hi, int choices) -> Form {
+  constexpr int kHopeless = 200;
   const Form plain = hi - lo + 1;
-  const auto choice = choices > 0 ? find_choice(plain) : std::nullopt;
+  std::unordered_set<const Atom*> seen;
+  const auto choice = choices > 0 && weight(plain, kHopeless) < kHopeless ? find_choice(plain, seen) : std::nullopt;
   if (!choice) return plain;
   const auto side = [&](bool yes) { return extent_deciding(decide(lo, *choice, yes), decide(hi, *choice, yes), choices - 1); };
-  return choose(*choice, side(true), side(false));
+  const Form decided = choose(*choice, side(true), side(false));
+  return is_long(decided) ? plain : decided;
 }
 
 }  // namespace
@@ -86,22 +102,6 @@ auto cover_of(const Form& extent, const Facts& facts) -> Form {
 }
 
 // ---- under facts
-
-namespace {
-
-/// Terms of f, through its atoms; counting stops at `most`.
-auto weight(const Form& f, int most) -> int {
-  int n = 0;
-  for (const auto& t : f.node().terms) {
-    ++n;
-    if (!t.atom) continue;
-    for (const auto& op : t.atom->operands)
-      if (n < most) n += weight(op, most - n);
-  }
-  return n;
-}
-
-}  // namespace
 
 auto simplified(const Form& f, const Facts& facts) -> Form {
   constexpr int kLarge = 24;

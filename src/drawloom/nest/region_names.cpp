@@ -31,10 +31,14 @@ auto length(const Form& f, int most) -> int {
   return n;
 }
 
+}  // namespace
+
 auto is_long(const Form& f) -> bool {
   constexpr int kLong = 24;
   return length(f, kLong) >= kLong;
 }
+
+namespace {
 
 auto stands_still(const Form& f) -> bool {
   const auto symbols = symbols_of(f);

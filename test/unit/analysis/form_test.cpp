@@ -173,6 +173,13 @@ TEST_CASE("a form through shared atoms costs its size", "[form]") {
   const Form h = substitute(f, [&](const SymbolRef& v) { return v == s.x ? std::optional(s.fxo) : std::nullopt; });
   CHECK(h == deep(s.xo));
   CHECK(to_form(to_expr(f)) == f);
+  int asked = 0;
+  CHECK(replace_atoms(f, [&](const Atom&, const auto&) { return ++asked, std::optional<Form>(); }) == f);
+  CHECK(asked == 180);
+  const Form least = replace_atoms(f, [&](const Atom& a, const auto& replaced) {
+    return a.kind == AtomKind::Min ? std::optional(replaced(a.operands[0])) : std::nullopt;
+  });
+  CHECK(evaluate(least, env_of({{s.x.get(), 0}, {s.n.get(), 0}, {s.m.get(), 0}})) == 0);
   const Point zero{{s.x.get(), 0}, {s.n.get(), 0}, {s.m.get(), 0}};
   CHECK(evaluate(f, env_of(zero)) == 0);
   CHECK(f.text().size() < 20000);
