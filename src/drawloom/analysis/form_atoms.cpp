@@ -8,10 +8,10 @@
 #include <unordered_set>
 
 #include "drawloom/analysis/form_internal.h"
-#include "drawloom/support/check.h"
 #include "drawloom/ir/build.h"
 #include "drawloom/ir/node_ops.h"
 #include "drawloom/ir/rewrite.h"
+#include "drawloom/support/check.h"
 #include "drawloom/support/hash.h"
 
 namespace drawloom {
