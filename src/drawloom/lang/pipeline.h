@@ -52,6 +52,9 @@ class Pipeline {
   /// Compiles (once per schedule and target) and runs on buffers of these extents, mins 0. Inputs are what was embedded or
   /// set. Errors: those of the schedule, of the target, and of the call.
   auto realize(const std::vector<int64_t>& extents, const Target& target = host_target()) const -> Realization;
+  auto realize(std::initializer_list<int64_t> extents, const Target& target = host_target()) const -> Realization {
+    return realize(std::vector<int64_t>(extents), target);
+  }
   /// Runs on the caller's buffers, of any mins and strides.
   void realize(const std::vector<AnyBuffer>& outputs, const Target& target = host_target()) const;
   /// Gives every ImageParam that is not set a buffer of exactly the region that these outputs need.

@@ -111,7 +111,7 @@ TEST_CASE("a call says what it lacks, and the next call works") {
   CHECK(too_large.kind() == DiagKind::call_failed);
   CHECK(has(too_large, "input image is used from 0 to 4 in dimension 0, but holds 0 to 3"));
 
-  const Buffer<int32_t> out = p.realize(std::vector<int64_t>{4});
+  const Buffer<int32_t> out = p.realize({4});
   for (int i = 0; i < 4; ++i) CHECK(out(i) == 3 * (i + 1));
 }
 
