@@ -180,6 +180,9 @@ TEST_CASE("a form through shared atoms costs its size", "[form]") {
     return a.kind == AtomKind::Min ? std::optional(replaced(a.operands[0])) : std::nullopt;
   });
   CHECK(evaluate(least, env_of({{s.x.get(), 0}, {s.n.get(), 0}, {s.m.get(), 0}})) == 0);
+  int minima = 0;
+  (void)replace_atoms(least, [&](const Atom& a, const auto&) { return minima += a.kind == AtomKind::Min, std::optional<Form>(); });
+  CHECK(minima == 0);
   const Point zero{{s.x.get(), 0}, {s.n.get(), 0}, {s.m.get(), 0}};
   CHECK(evaluate(f, env_of(zero)) == 0);
   CHECK(f.text().size() < 20000);
