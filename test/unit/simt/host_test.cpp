@@ -53,6 +53,12 @@ TEST_CASE("arguments that do not fit", "[simt]") {
   CHECK(sim_call(p, {"n=x", "out=3"}).diag().name() == "machine_argument");
   CHECK(sim_call(p, {"n=1", "out=3", "more=1"}).diag().name() == "machine_argument");
   CHECK(sim_call(p, {"n=1", "out=3", "order=never"}).diag().name() == "machine_argument");
+  for (const std::string extents : {"3/2", "3/", "/3", "3/x", ""})
+    CHECK(sim_call(p, {"n=1", "out=" + extents}).diag().name() == "machine_argument");
+  const auto rows = sim_call(p, {"n=1", "out=3/8x5/7x2"}).or_throw();
+  CHECK(rows.arrays[0].dims[1].stride == 8);
+  CHECK(rows.arrays[0].dims[2].stride == 56);
+  CHECK(rows.arrays[0].data.size() == 4 * (2 + 4 * 8 + 56 + 1));
   auto call = sim_call(p, {"n=1", "out=3x3"}).or_throw();
   CHECK(simulate(p, call.arguments).diag().text().find("rank 2, not 1") != std::string::npos);
 }

@@ -1,5 +1,6 @@
 #include "drawloom/interp/simt/call.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 
@@ -30,6 +31,14 @@ auto read_number(const std::string& text, int64_t& out) -> bool {
   char* end = nullptr;
   out = std::strtoll(text.c_str(), &end, 10);
   return !text.empty() && *end == 0;
+}
+
+/// `63` or `63/64`: an extent, and the distance of two elements of the next dimension in steps of this one.
+auto read_extent(const std::string& text, int64_t& extent, int64_t& pitch) -> bool {
+  const size_t slash = text.find('/');
+  if (!read_number(text.substr(0, slash), extent)) return false;
+  pitch = std::max<int64_t>(extent, 0);
+  return slash == std::string::npos || (read_number(text.substr(slash + 1), pitch) && pitch >= extent);
 }
 
 }  // namespace
@@ -71,12 +80,15 @@ auto sim_call(const Program& program, const std::vector<std::string>& words) -> 
     }
     const auto& b = std::get<BufferArgument>(argument);
     std::vector<ArrayDim> dims;
+    int64_t stride = 1;
     for (const auto& part : split_text(take(b.buffer->name), 'x')) {
-      ArrayDim d;
-      if (!read_number(part, d.extent)) return wrong(program, b.buffer->name, str("`{}` is no extent", part));
+      ArrayDim d{.min = 0, .extent = 0, .stride = stride};
+      int64_t pitch = 0;
+      if (!read_extent(part, d.extent, pitch)) return wrong(program, b.buffer->name, str("`{}` is no extent", part));
+      stride *= pitch;
       dims.push_back(d);
     }
-    out.arrays.push_back(make_array(b.buffer->element, dims));
+    out.arrays.push_back(make_strided_array(b.buffer->element, dims));
     if (b.role == ArgumentRole::Input) fill_hashed(out.arrays.back(), 1);
     out.arguments.push_back({.array = &out.arrays.back()});
   }

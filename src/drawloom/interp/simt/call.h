@@ -13,8 +13,8 @@ struct SimCall {
   SimOptions options;
 };
 
-/// Words: `A=64x32` the extents of buffer A (dense, from 0), `n=5` a scalar, `seed=7`, `order=random`, `moment=latest`
-/// (the names of WarpOrder and AsyncMoment). Error: machine_argument.
+/// Words: `A=63x32` the extents of buffer A (dense, from 0), `A=63/64x32` the same in rows of 64 elements, `n=5` a scalar,
+/// `seed=7`, `order=random`, `moment=latest` (the names of WarpOrder and AsyncMoment). Error: machine_argument.
 auto sim_call(const Program& program, const std::vector<std::string>& words) -> Result<SimCall>;
 
 /// Five ways to run it: the first two do not depend on the seed.
