@@ -14,8 +14,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "pipelines.h"
 #include "drawloom/driver/compile.h"
+#include "pipelines.h"
 #include "png_file.h"
 #include "sample_picture.h"
 
@@ -39,14 +39,15 @@ auto scheduled(const Blur& blur, const std::string& path) -> Pipeline {
 auto padded(const Buffer<uint16_t>& plane) -> Buffer<uint16_t> {
   Pad pad = make_pad();
   pad.in.set(plane);
-  Buffer<uint16_t> out(std::vector<drawloom_dim_t>{{-1, plane.width() + 2, 1}, {-1, plane.height() + 2, plane.width() + 2}});
+  Buffer<uint16_t> out(
+      std::vector<drawloom_dim_t>{{-1, plane.width() + 2, 1}, {-1, plane.height() + 2, plane.width() + 2}});
   pad.pipeline.realize({out});
   return out;
 }
 
 /// Seconds of the fastest of a few runs over all planes.
-auto best_seconds(Blur& blur, const Pipeline& pipeline, const std::vector<Buffer<uint16_t>>& in, std::vector<Buffer<uint16_t>>& out)
-    -> double {
+auto best_seconds(Blur& blur, const Pipeline& pipeline, const std::vector<Buffer<uint16_t>>& in,
+                  std::vector<Buffer<uint16_t>>& out) -> double {
   double best = 1e30;
   for (int run = 0; run < 7; ++run) {
     double sum = 0;
@@ -84,14 +85,16 @@ void run(const std::string& in_path, const std::string& out_path, const std::str
   for (const auto& plane : picture.planes) in.push_back(padded(plane));
 
   auto plain = new_planes(picture), fast = new_planes(picture);
-  const double pixels = static_cast<double>(picture.width) * picture.height * static_cast<double>(picture.planes.size());
+  const double pixels =
+      static_cast<double>(picture.width) * picture.height * static_cast<double>(picture.planes.size());
   std::printf("%s: %d x %d, %zu planes of %d bits, target %s\n", in_path.c_str(), picture.width, picture.height,
               picture.planes.size(), picture.bits, host_target().text().c_str());
   const double slow_seconds = best_seconds(blur, scheduled(blur, BLUR_SCHEDULES "/naive.sched"), in, plain);
   report("unscheduled", slow_seconds, pixels);
   const double fast_seconds = best_seconds(blur, scheduled(blur, schedule_path), in, fast);
   report("scheduled", fast_seconds, pixels);
-  std::printf("  %.1f times as fast, pixels %s\n", slow_seconds / fast_seconds, same_pixels(plain, fast) ? "equal" : "DIFFER");
+  std::printf("  %.1f times as fast, pixels %s\n", slow_seconds / fast_seconds,
+              same_pixels(plain, fast) ? "equal" : "DIFFER");
   if (!same_pixels(plain, fast)) throw std::runtime_error("the two schedules give different pictures");
   write_png(out_path, {picture.width, picture.height, picture.bits, fast});
   std::printf("result: %s\n", out_path.c_str());

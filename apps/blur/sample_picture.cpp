@@ -15,7 +15,8 @@ auto grain(int x, int y) -> double {
 /// Woven bands: warp threads over and under weft threads.
 auto cloth(double u, double v, int channel) -> double {
   const double warp = std::sin(u * 40), weft = std::sin(v * 40);
-  const bool over = (static_cast<int>(std::floor(u * 40 / 3.14159265)) + static_cast<int>(std::floor(v * 40 / 3.14159265))) % 2 == 0;
+  const bool over =
+      (static_cast<int>(std::floor(u * 40 / 3.14159265)) + static_cast<int>(std::floor(v * 40 / 3.14159265))) % 2 == 0;
   const double thread = std::abs(over ? warp : weft);
   const double hue = over ? 0.35 + 0.25 * channel : 0.85 - 0.3 * channel;
   return hue * (0.35 + 0.65 * thread);

@@ -96,7 +96,10 @@ int main(int argc, char** argv) {
     const auto [all, kept] = shared_nodes(next->tree, nest.tree);
     nodes += all, shared += kept;
   }
-  std::printf("%zu steps applied, %zu refused in %.1f s: %.0f applied steps with regions and work of all stages per second (check sum %lld)\n",
-              applied, refused, seconds, static_cast<double>(applied) / seconds, static_cast<long long>(points));
-  std::printf("%.1f %% of the nodes shared after a step\n", 100.0 * static_cast<double>(shared) / static_cast<double>(nodes));
+  std::printf(
+      "%zu steps applied, %zu refused in %.1f s: %.0f applied steps with regions and work of all stages per second "
+      "(check sum %lld)\n",
+      applied, refused, seconds, static_cast<double>(applied) / seconds, static_cast<long long>(points));
+  std::printf("%.1f %% of the nodes shared after a step\n",
+              100.0 * static_cast<double>(shared) / static_cast<double>(nodes));
 }

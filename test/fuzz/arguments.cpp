@@ -41,7 +41,8 @@ class Boxer {
         [&](const Extent& now, const Extent& wanted) { return now.min == wanted.min && now.extent == wanted.extent; });
   }
   auto inputs_fit() -> bool {
-    return std::all_of(p_.inputs.begin(), p_.inputs.end(), [this](const BufferRef& b) { return holds_half_clamped(b); });
+    return std::all_of(p_.inputs.begin(), p_.inputs.end(),
+                       [this](const BufferRef& b) { return holds_half_clamped(b); });
   }
 
  private:

@@ -27,7 +27,7 @@ struct Coverage {
   uint64_t tails[4];                       ///< splits applied, by tail
   uint64_t slide, fold, placed3, vector, parallel, unrolled, gradual, strided, native;  ///< cases that have one
   uint64_t excess_need;  ///< cases that ask for more of an input than the unscheduled pipeline
-  uint64_t odd_min;                                                                ///< cases with an output not from 0
+  uint64_t odd_min;      ///< cases with an output not from 0
   uint64_t size_zero, size_one, size_prime, size_below_vector, size_above_vector;  ///< outputs of such an extent
   uint64_t machine_runs, native_runs;
 

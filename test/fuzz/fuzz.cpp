@@ -62,7 +62,8 @@ class Clock {
 /// Says what failed, shrinks it in a process of its own (drawing the case may be what hangs), saves it.
 void take_failure(const Options& o, uint64_t seed, const Verdict& v) {
   std::printf("FAIL %s\n  replay: %s --case %llu%s%s\n%s\n", v.kind.c_str(), o.program.c_str(),
-              static_cast<unsigned long long>(seed), o.check.native ? " --native" : "", o.deep ? " --deep" : "", v.details.c_str());
+              static_cast<unsigned long long>(seed), o.check.native ? " --native" : "", o.deep ? " --deep" : "",
+              v.details.c_str());
   std::fflush(stdout);
   if (o.shrink_seconds == 0 && o.save.empty()) return;
   in_child([&] {

@@ -36,7 +36,8 @@ auto sizes_as_run(const PipelineDef& p, const Sizes& sizes, const Arguments& arg
 
 }  // namespace
 
-auto excess_need(const Nest& start, const ScheduledNest& scheduled, const Sizes& sizes, const Arguments& arguments) -> std::string {
+auto excess_need(const Nest& start, const ScheduledNest& scheduled, const Sizes& sizes, const Arguments& arguments)
+    -> std::string {
   const auto& steps = scheduled.schedule.steps;
   if (std::any_of(steps.begin(), steps.end(), [](const auto& line) { return asks_for_more(line.step); })) return {};
   const auto& p = *start.graph->pipeline;
@@ -47,8 +48,9 @@ auto excess_need(const Nest& start, const ScheduledNest& scheduled, const Sizes&
       const auto& enough = plain.inputs[i].dims[d];
       if (asked.extent == 0) continue;
       if (asked.min < enough.min || asked.min + asked.extent > enough.min + enough.extent)
-        return str("{} has to hold {}..{} in dimension {}, though {}..{} is all that the unscheduled pipeline reads", p.inputs[i]->name,
-                   asked.min, asked.min + asked.extent - 1, d, enough.min, enough.min + enough.extent - 1);
+        return str("{} has to hold {}..{} in dimension {}, though {}..{} is all that the unscheduled pipeline reads",
+                   p.inputs[i]->name, asked.min, asked.min + asked.extent - 1, d, enough.min,
+                   enough.min + enough.extent - 1);
     }
   return {};
 }

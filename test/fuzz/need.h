@@ -12,6 +12,7 @@ namespace drawloom::fuzz {
 /// aligning and bounding (round_up, filled, align, bound) should ask for more than the pipeline with every Func at root. The
 /// first input dimension where this one does; else empty. About one schedule in a thousand does: intervals of forms forget
 /// what recurrences and splits of splits have in common. That is no wrong result, so it only fails where asked for.
-auto excess_need(const Nest& start, const ScheduledNest& scheduled, const Sizes& sizes, const Arguments& arguments) -> std::string;
+auto excess_need(const Nest& start, const ScheduledNest& scheduled, const Sizes& sizes, const Arguments& arguments)
+    -> std::string;
 
 }  // namespace drawloom::fuzz

@@ -8,8 +8,10 @@ namespace drawloom::fuzz {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: fuzz [--cases N] [--seed S] [--case SEED] [--jobs N] [--native | --no-native] [--every-pass] [--exact-need]\n"
-    "            [--time-limit SECONDS] [--shrink SECONDS] [--save FOLDER] [--max-failures N] [--coverage] [--deep] [--print] [--draw-only]\n"
+    "usage: fuzz [--cases N] [--seed S] [--case SEED] [--jobs N] [--native | --no-native] [--every-pass] "
+    "[--exact-need]\n"
+    "            [--time-limit SECONDS] [--shrink SECONDS] [--save FOLDER] [--max-failures N] [--coverage] [--deep] "
+    "[--print] [--draw-only]\n"
     "       fuzz_faults [--cases N] [--seed S] [--jobs N] [--fault NAME | --refused N]\n";
 
 /// Beside the programs: bin/../fuzz-failures.

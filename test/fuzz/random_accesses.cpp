@@ -11,8 +11,7 @@ auto PipelineMaker::read(size_t p) -> Expr {
   while (styles_.size() <= p) styles_.emplace_back();
   if (styles_[p].empty())
     for (size_t d = 0; d < rank; ++d) {
-      const bool ordered =
-          from.func >= 0 && funcs_[static_cast<size_t>(from.func)].ordered_dim == static_cast<int>(d);
+      const bool ordered = from.func >= 0 && funcs_[static_cast<size_t>(from.func)].ordered_dim == static_cast<int>(d);
       styles_[p].push_back(ordered ? style_from(d, funcs_[static_cast<size_t>(from.func)].first) : random_style(d));
     }
   ExprList at;
@@ -38,9 +37,7 @@ auto PipelineMaker::random_style(size_t d) -> DimStyle {
     s.style = AccessStyle::fixed;
     return s;
   }
-  const auto pick = [&] {
-    return frame_[static_cast<size_t>(r_.uniform(0, static_cast<int64_t>(frame_.size()) - 1))];
-  };
+  const auto pick = [&] { return frame_[static_cast<size_t>(r_.uniform(0, static_cast<int64_t>(frame_.size()) - 1))]; };
   s.var = d < frame_.size() && r_.chance(85) ? frame_[d] : pick();
   const auto& last = frame_.back();
   if (last->kind == SymbolKind::RVar && last != s.var && r_.chance(50)) s.more = last;

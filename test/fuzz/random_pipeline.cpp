@@ -124,8 +124,7 @@ auto PipelineMaker::update_stage(const DraftFunc& f, int stage) -> Definition {
   } else if (kind == 6 || kind == 7) {  // scan along one dimension, up or down
     drop(f.args[moved]);
     const Expr at = var_ref(rvar);
-    d.lhs[moved] =
-        r_.chance(75) ? plus(at, r_.uniform(-2, 2)) : binary(BinaryOp::Sub, index_imm(r_.uniform(0, 9)), at);
+    d.lhs[moved] = r_.chance(75) ? plus(at, r_.uniform(-2, 2)) : binary(BinaryOp::Sub, index_imm(r_.uniform(0, 9)), at);
     if (r_.chance(10)) d.lhs[moved] = binary(BinaryOp::Mul, at, index_imm(2));
   } else if (kind == 9) {  // one row
     drop(f.args[moved]);

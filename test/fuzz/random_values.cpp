@@ -85,9 +85,9 @@ auto PipelineMaker::leaf(Type t) -> Expr {
   if (k < 45 && !producers_.empty())
     return convert(t, read(static_cast<size_t>(r_.uniform(0, static_cast<int64_t>(producers_.size()) - 1))));
   if (k < 70 && !frame_.empty())
-    return convert(
-        t, cast(int_type(32),
-                var_ref(frame_[static_cast<size_t>(r_.uniform(0, static_cast<int64_t>(frame_.size()) - 1))])));
+    return convert(t,
+                   cast(int_type(32),
+                        var_ref(frame_[static_cast<size_t>(r_.uniform(0, static_cast<int64_t>(frame_.size()) - 1))])));
   if (k < 78 && !params_.empty())
     return convert(t, var_ref(params_[static_cast<size_t>(r_.uniform(0, static_cast<int64_t>(params_.size()) - 1))]));
   if (t.is_bool()) return bool_imm(r_.chance(50));

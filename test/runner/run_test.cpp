@@ -25,7 +25,8 @@ void run_commands(TestCase& test) {
   for (const auto& step : split_text(test.file.commands, '|')) {
     auto words = words_of(step);
     const auto name = words.empty() ? std::string() : words[0];
-    const auto* row = std::find_if(std::begin(kCommands), std::end(kCommands), [&](const auto& c) { return c.name == name; });
+    const auto* row =
+        std::find_if(std::begin(kCommands), std::end(kCommands), [&](const auto& c) { return c.name == name; });
     if (row == std::end(kCommands)) {
       test.failures.push_back(str("unknown command `{}`; see runner_commands.def", name));
       return;
@@ -47,11 +48,13 @@ auto matches(const ExpectedError& expected, const Diag& diag, const std::string&
 /// Pairs what was reported with what was announced.
 void compare_errors(const TestFile& file, std::vector<Diag> diags, std::vector<std::string>& failures) {
   for (const auto& expected : file.errors) {
-    const auto hit = std::find_if(diags.begin(), diags.end(), [&](const Diag& d) { return matches(expected, d, file.name); });
+    const auto hit =
+        std::find_if(diags.begin(), diags.end(), [&](const Diag& d) { return matches(expected, d, file.name); });
     if (hit != diags.end()) {
       diags.erase(hit);
     } else {
-      failures.push_back(str("line {}: expected {} with \"{}\"", expected.line, expected.kind, join(expected.words, "\" \"")));
+      failures.push_back(
+          str("line {}: expected {} with \"{}\"", expected.line, expected.kind, join(expected.words, "\" \"")));
     }
   }
   for (const auto& diag : diags) failures.push_back("unexpected: " + diag.text());

@@ -20,9 +20,9 @@ struct ExpectedError {
 
 /// One test file as read.
 struct TestFile {
-  std::string path;  ///< as given on the command line
-  std::string name;  ///< without folders: what locations say
-  std::string body;  ///< everything before `----`, header included, so that line numbers are those of the file
+  std::string path;      ///< as given on the command line
+  std::string name;      ///< without folders: what locations say
+  std::string body;      ///< everything before `----`, header included, so that line numbers are those of the file
   std::string commands;  ///< what follows `// run:`
   bool has_expectation = false;
   std::string expectation;
@@ -37,8 +37,8 @@ auto bless(const TestFile& file, const std::string& output) -> Status;
 /// A test while its commands run. Each command takes `value` as the one before it left it.
 struct TestCase {
   const TestFile& file;
-  std::any value;              ///< starts as std::string, the body
-  std::vector<Diag> diags;     ///< reported so far; any error ends the run
+  std::any value;                     ///< starts as std::string, the body
+  std::vector<Diag> diags;            ///< reported so far; any error ends the run
   std::vector<std::string> failures;  ///< what no annotation can expect: broken round trips, misuse of commands
 
   /// The value as T; a failure is recorded and null returned when it is something else.

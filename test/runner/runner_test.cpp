@@ -85,7 +85,8 @@ TEST_CASE("coverage misses what no test names and knows stale exemptions", "[run
   const Scratch scratch("// error: parse_number \"x\"\n");
   fs::create_directories(scratch.folder / "diag");
   std::ofstream(scratch.folder / "diag" / "coverage_exempt.txt")
-      << "# comment\nparse_version: read by no test here\nparse_number: but it is\nno_such_kind: reason\nparse_too_deep:\n";
+      << "# comment\nparse_version: read by no test here\nparse_number: but it is\nno_such_kind: "
+         "reason\nparse_too_deep:\n";
   const auto problems = join(uncovered_diags(scratch.folder.string()), "\n") + "\n";
   const auto has = [&](const char* words) { return problems.find(words) != std::string::npos; };
   CHECK(has("parse_redefined: no test provokes it"));

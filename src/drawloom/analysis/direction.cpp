@@ -66,7 +66,8 @@ class Slopes {
         if (uses_symbol(a.condition, symbol_)) return {};
         break;
       case AtomKind::Opaque:
-        return std::any_of(a.free.begin(), a.free.end(), [this](const auto& s) { return s.get() == symbol_; }) ? Range() : kStill;
+        return std::any_of(a.free.begin(), a.free.end(), [this](const auto& s) { return s.get() == symbol_; }) ? Range()
+                                                                                                               : kStill;
     }
     Range out = form(a.operands.front());
     for (const auto& f : a.operands) out = union_of(out, form(f));

@@ -8,9 +8,9 @@ namespace drawloom {
 namespace {
 
 constexpr int kDepth = 6;
-constexpr int kBudget = 100;      // forms looked at before a proof is given up
+constexpr int kBudget = 100;  // forms looked at before a proof is given up
 constexpr int kRangeBudget = 24;
-constexpr int kRareBudget = 12;   // where the facts hold at no known point
+constexpr int kRareBudget = 12;  // where the facts hold at no known point
 
 }  // namespace
 
@@ -53,7 +53,9 @@ auto Facts::witnesses() const -> const Witnesses& {
   return body_ ? body_->witnesses : of_nothing;
 }
 
-auto Facts::least_seen(const Form& f, int64_t enough) const -> std::optional<int64_t> { return witnesses().least(f, enough); }
+auto Facts::least_seen(const Form& f, int64_t enough) const -> std::optional<int64_t> {
+  return witnesses().least(f, enough);
+}
 
 auto Facts::constant_quotient(const Form& f, int64_t divisor) const -> std::optional<int64_t> {
   if (!witnesses().same_quotient(f, divisor)) return {};

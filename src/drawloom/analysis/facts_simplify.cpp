@@ -85,7 +85,8 @@ class FactSimplifier {
     if (c.is_never()) return form(a.operands[1]);
     const Form yes = facts_.with(c).simplify(a.operands[0]);
     const bool one = c.terms().size() == 1;
-    const Form no = one ? facts_.with(Cond::nonnegative(-c.terms()[0] - 1)).simplify(a.operands[1]) : form(a.operands[1]);
+    const Form no =
+        one ? facts_.with(Cond::nonnegative(-c.terms()[0] - 1)).simplify(a.operands[1]) : form(a.operands[1]);
     return choose(c, yes, no);
   }
 
@@ -134,7 +135,8 @@ class FactSimplifier {
 }  // namespace
 
 auto Facts::simplify(const Form& f) const -> Form {
-  const bool plain = std::none_of(f.terms().begin(), f.terms().end(), [](const Term& t) { return static_cast<bool>(t.atom); });
+  const bool plain =
+      std::none_of(f.terms().begin(), f.terms().end(), [](const Term& t) { return static_cast<bool>(t.atom); });
   return plain ? f : FactSimplifier(*this).form(f);
 }
 auto Facts::simplify(const Cond& c) const -> Cond { return FactSimplifier(*this).condition(c); }

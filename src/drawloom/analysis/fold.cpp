@@ -23,7 +23,9 @@ auto finish(Type t, __int128 v) -> Int {
   return static_cast<int64_t>(v);
 }
 /// The mathematical value.
-auto wide(Type t, int64_t v) -> __int128 { return t.is_uint() ? static_cast<__int128>(as_u(v)) : static_cast<__int128>(v); }
+auto wide(Type t, int64_t v) -> __int128 {
+  return t.is_uint() ? static_cast<__int128>(as_u(v)) : static_cast<__int128>(v);
+}
 
 /// Quotient with a remainder that is never negative.
 auto euclid(__int128 a, __int128 b) -> __int128 {
@@ -185,7 +187,8 @@ auto fold(const Call& n, const Expr& self) -> Expr {
   int64_t x = 0, y = 0;
   double a = 0;
   if (n.function == Intrinsic::Abs && as_int(n.args[0], x)) {
-    return t.is_index() && x == INT64_MIN ? self : int_imm(n.type, t.is_uint() || x >= 0 ? x : as_s(0 - as_u(x)), n.loc);
+    return t.is_index() && x == INT64_MIN ? self
+                                          : int_imm(n.type, t.is_uint() || x >= 0 ? x : as_s(0 - as_u(x)), n.loc);
   }
   if (n.function == Intrinsic::Absd && as_int(n.args[0], x) && as_int(n.args[1], y)) {
     const __int128 d = wide(t, x) - wide(t, y);

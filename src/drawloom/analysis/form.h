@@ -40,9 +40,7 @@ class Form {
   Form(const SymbolRef& symbol);
 
   auto is_constant() const -> bool { return !terms_; }
-  auto as_constant() const -> std::optional<int64_t> {
-    return is_constant() ? std::optional(constant_) : std::nullopt;
-  }
+  auto as_constant() const -> std::optional<int64_t> { return is_constant() ? std::optional(constant_) : std::nullopt; }
   /// The symbol when the form is just that.
   auto as_symbol() const -> SymbolRef;
   auto hash() const -> uint64_t;
@@ -98,7 +96,7 @@ class Cond {
   static auto equals(const Form& a, const Form& b) -> Cond;
   auto is_always() const -> bool { return !never_ && terms_.empty(); }
   auto is_never() const -> bool { return never_; }
-  auto terms() const -> const std::vector<Form>& { return terms_; }   ///< sorted, unique
+  auto terms() const -> const std::vector<Form>& { return terms_; }  ///< sorted, unique
   friend auto operator&&(const Cond& a, const Cond& b) -> Cond;
   friend auto operator==(const Cond& a, const Cond& b) -> bool = default;
   auto hash() const -> uint64_t;
@@ -113,13 +111,13 @@ class Cond {
 enum class AtomKind : uint8_t { None, FloorDiv, Mod, Min, Max, Choose, Opaque };
 struct Atom : RefCounted {
   AtomKind kind = AtomKind::None;
-  std::vector<Form> operands;  ///< FloorDiv, Mod: dividend, divisor. Min, Max: two or more, sorted. Choose: yes, no.
-  Cond condition;              ///< Choose
-  Expr expr;                   ///< Opaque
+  std::vector<Form> operands;   ///< FloorDiv, Mod: dividend, divisor. Min, Max: two or more, sorted. Choose: yes, no.
+  Cond condition;               ///< Choose
+  Expr expr;                    ///< Opaque
   std::vector<SymbolRef> free;  ///< Opaque: free symbols of expr, by creation order
-  Range range;                 ///< constant bounds that follow from structure and promises alone
+  Range range;                  ///< constant bounds that follow from structure and promises alone
   uint64_t hash = 0;
-  uint64_t uses = 0;           ///< bit (id % 64) of each symbol inside
+  uint64_t uses = 0;  ///< bit (id % 64) of each symbol inside
 };
 
 /// One or two symbols in place, more on the heap; sorted by creation order, may repeat (n*n).
@@ -132,6 +130,7 @@ class SymbolList {
   auto operator[](size_t i) const -> const SymbolRef& { return begin()[i]; }
   void insert(const SymbolRef& s);  ///< at its place
   void erase(size_t i);
+
  private:
   SymbolRef few_[2];
   std::vector<SymbolRef> more_;

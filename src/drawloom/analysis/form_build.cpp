@@ -73,7 +73,9 @@ auto Form::as_symbol() const -> SymbolRef {
   return t.factor == 1 && !t.atom && t.symbols.size() == 1 ? t.symbols[0] : SymbolRef();
 }
 
-auto Form::hash() const -> uint64_t { return hash_combine(terms_ ? terms_->hash : 0, static_cast<uint64_t>(constant_)); }
+auto Form::hash() const -> uint64_t {
+  return hash_combine(terms_ ? terms_->hash : 0, static_cast<uint64_t>(constant_));
+}
 
 auto form_of(const Term& t) -> Form { return FormBuilder::make(0, {t}); }
 

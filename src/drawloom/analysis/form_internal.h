@@ -27,7 +27,7 @@ auto compare_monomials(const Term& a, const Term& b) -> int;
 auto compare_terms(const Form& a, const Form& b) -> int;
 
 inline auto floor_divide(int64_t a, int64_t b) -> int64_t { return a / b - (a % b < 0 ? 1 : 0); }  // b > 0
-inline auto modulo(int64_t a, int64_t b) -> int64_t { return a % b < 0 ? a % b + b : a % b; }       // b > 0
+inline auto modulo(int64_t a, int64_t b) -> int64_t { return a % b < 0 ? a % b + b : a % b; }      // b > 0
 
 /// a + factor * b, or nothing on overflow.
 auto add_scaled(const Form& a, const Form& b, int64_t factor) -> std::optional<Form>;

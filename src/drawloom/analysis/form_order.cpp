@@ -117,9 +117,7 @@ class Comparer {
     return 0;
   }
 
-  auto seen_equal(const void* a, const void* b) -> bool {
-    return ++steps_ > kSteps && equal_.count({a, b}) != 0;
-  }
+  auto seen_equal(const void* a, const void* b) -> bool { return ++steps_ > kSteps && equal_.count({a, b}) != 0; }
   void remember(const void* a, const void* b) {
     if (steps_ > kSteps) equal_.insert({a, b});
   }

@@ -79,9 +79,8 @@ class Reader {
         const auto& let = e.to<Let>();
         if (!is_index(let.value)) return unknown(e);
         const Form value = form(let.value);
-        return substitute(form(let.body), [&](const SymbolRef& s) {
-          return s == let.symbol ? std::optional(value) : std::nullopt;
-        });
+        return substitute(form(let.body),
+                          [&](const SymbolRef& s) { return s == let.symbol ? std::optional(value) : std::nullopt; });
       }
       case Kind::FloatImm:
       case Kind::Call:
@@ -102,7 +101,9 @@ class Reader {
   /// The value of a data expression as an index. Arithmetic that cannot wrap is looked through.
   auto widened(const Expr& from) -> Form {
     const Type t = from.type();
-    const auto whole = [&] { return opaque(cast(kIndex, from), t.is_float() ? ranges_.of(cast(kIndex, from)) : ranges_.of(from)); };
+    const auto whole = [&] {
+      return opaque(cast(kIndex, from), t.is_float() ? ranges_.of(cast(kIndex, from)) : ranges_.of(from));
+    };
     if (!t.is_scalar() || !t.is_data_int() || t.is_bool()) return is_index(from) ? form(from) : whole();
     if (const auto* imm = from.as<IntImm>(); imm && ranges_.of(from).is_point()) return Form(imm->value);
     if (const auto* var = from.as<VarRef>(); var && is_form_symbol(*var->symbol)) return Form(var->symbol);

@@ -10,7 +10,8 @@ namespace {
 auto is_simple(const Form& f) -> bool {
   if (f.is_constant()) return f.constant() >= 0;
   return static_cast<bool>(f.as_symbol()) ||
-         (as_atom(f) && f.constant() == 0 && as_atom(f)->kind != AtomKind::FloorDiv && as_atom(f)->kind != AtomKind::Mod);
+         (as_atom(f) && f.constant() == 0 && as_atom(f)->kind != AtomKind::FloorDiv &&
+          as_atom(f)->kind != AtomKind::Mod);
 }
 
 class Writer {

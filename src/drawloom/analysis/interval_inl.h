@@ -208,7 +208,9 @@ class Evaluator {
   auto choice(const Atom& a) -> I {
     const I yes = form(a.operands[0]), no = form(a.operands[1]);
     if (varies(a.condition)) return {both(yes.lo, no.lo, true), both(yes.hi, no.hi, false)};
-    const auto pick = [&](const End& y, const End& n) { return y && n ? Ops::pick(a.condition, *y, *n, fixed_) : End(); };
+    const auto pick = [&](const End& y, const End& n) {
+      return y && n ? Ops::pick(a.condition, *y, *n, fixed_) : End();
+    };
     return {pick(yes.lo, no.lo), pick(yes.hi, no.hi)};
   }
 

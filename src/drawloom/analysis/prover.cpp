@@ -165,7 +165,8 @@ void Prover::factor_out(const Form& f, int depth, Bound& best) {
       if (!all) break;
       quotient += forms::product(q->factor, q->symbols, q->atom);
     }
-    if (all && least(quotient, 0).value_or(0) >= 0 && is_enough(lower(quotient, depth - 1, 0), 0)) return better(best, f.constant());
+    if (all && least(quotient, 0).value_or(0) >= 0 && is_enough(lower(quotient, depth - 1, 0), 0))
+      return better(best, f.constant());
   }
 }
 
@@ -200,7 +201,8 @@ void Prover::eliminate(const Form& f, size_t pivot, int depth, int64_t enough, B
   }
 }
 
-void Prover::eliminate_with(const Form& f, const Term& pivot, const Form& fact, int depth, int64_t enough, Bound& best) {
+void Prover::eliminate_with(const Form& f, const Term& pivot, const Form& fact, int depth, int64_t enough,
+                            Bound& best) {
   const int64_t in_fact = factor_of(fact, pivot);
   if (in_fact == 0 || (in_fact > 0) != (pivot.factor > 0)) return;
   if (in_fact == INT64_MIN || pivot.factor == INT64_MIN) return;

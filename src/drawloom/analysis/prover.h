@@ -16,9 +16,9 @@ struct Facts::Body {
   std::vector<Form> implied;  ///< what the atoms in `added` carry, each >= 0
   /// Constant bounds of symbols, those of the parents included.
   std::vector<std::pair<SymbolRef, Range>> ranges;
-  uint64_t ranged = 0;          ///< bit (id % 64) of the symbols in `ranges`
-  bool contradiction = false;   ///< nothing is possible here, so everything holds
-  Witnesses witnesses;          ///< of all facts, those of the parents included
+  uint64_t ranged = 0;         ///< bit (id % 64) of the symbols in `ranges`
+  bool contradiction = false;  ///< nothing is possible here, so everything holds
+  Witnesses witnesses;         ///< of all facts, those of the parents included
 };
 
 /// Notes the bound that f >= 0 gives when f is about one symbol.
@@ -31,7 +31,8 @@ class Prover {
  public:
   enum class Goal : uint8_t { Decide, Tighten };
   /// Decide: only whether a bound is `enough` counts, so a search that cannot get there ends at once. Tighten: every bound does.
-  Prover(const Facts::Body* facts, int& budget, Goal goal = Goal::Tighten) : facts_(facts), budget_(budget), goal_(goal) {}
+  Prover(const Facts::Body* facts, int& budget, Goal goal = Goal::Tighten)
+      : facts_(facts), budget_(budget), goal_(goal) {}
 
   /// The greatest lower bound found within `depth` steps; stops at one that is `enough`.
   auto lower(const Form& f, int depth, int64_t enough) -> std::optional<int64_t>;

@@ -42,9 +42,7 @@ auto divide_by_positive(Wide alo, Wide ahi, Wide blo, Wide bhi) -> Range {
 
 auto Range::contains(const Range& r) const -> bool { return low(*this) <= low(r) && high(r) <= high(*this); }
 
-auto Range::text() const -> std::string {
-  return str("[{}, {}]", lo ? to_text(*lo) : "..", hi ? to_text(*hi) : "..");
-}
+auto Range::text() const -> std::string { return str("[{}, {}]", lo ? to_text(*lo) : "..", hi ? to_text(*hi) : ".."); }
 
 auto operator+(const Range& a, const Range& b) -> Range {
   return {a.lo && b.lo ? narrow(Wide{*a.lo} + *b.lo) : std::nullopt,

@@ -112,7 +112,8 @@ auto same(const Expr& a, const Expr& b, int& budget) -> bool {
   if (const auto* v = a.as<VarRef>()) return v->symbol == b.to<VarRef>().symbol;
   if (const auto* l = a.as<Load>()) {
     const auto& m = b.to<Load>();
-    if (l->buffer != m.buffer || l->mask.defined() != m.mask.defined() || l->origin.size() != m.origin.size()) return false;
+    if (l->buffer != m.buffer || l->mask.defined() != m.mask.defined() || l->origin.size() != m.origin.size())
+      return false;
   } else if (rules::operands_of(a).empty()) {
     return false;
   }
@@ -142,10 +143,12 @@ class Matcher {
     }
     if (const auto* imm = row.as<FloatImm>()) {
       double v = 0;
-      return has_type(row.type(), e) && as_float(e, v) && v == imm->value && std::signbit(v) == std::signbit(imm->value);
+      return has_type(row.type(), e) && as_float(e, v) && v == imm->value &&
+             std::signbit(v) == std::signbit(imm->value);
     }
     if (row.kind() == Kind::Broadcast && e.kind() == Kind::IntImm) {
-      return lanes_fit(row.type(), e) && expr(row.to<Broadcast>().value, int_imm(e.type().element(), e.to<IntImm>().value));
+      return lanes_fit(row.type(), e) &&
+             expr(row.to<Broadcast>().value, int_imm(e.type().element(), e.to<IntImm>().value));
     }
     if (row.kind() != e.kind() || tag_of(row) != tag_of(e) || !lanes_fit(row.type(), e)) return false;
     const auto* b = row.as<Binary>();
@@ -285,7 +288,8 @@ auto with_operands(const Expr& side, Type t, const ExprList& operands, const Loc
 
 auto all_rules() -> std::vector<const Rule*> {
   std::vector<const Rule*> out;
-  for (const auto table : {int_rules(), divide_rules(), compare_rules(), bool_rules(), float_rules(), select_rules(), vector_rules()}) {
+  for (const auto table :
+       {int_rules(), divide_rules(), compare_rules(), bool_rules(), float_rules(), select_rules(), vector_rules()}) {
     for (const auto& rule : table) out.push_back(&rule);
   }
   return out;

@@ -15,7 +15,15 @@
 namespace drawloom {
 
 /// Which element types a rule holds for.
-enum TypeSet : uint8_t { kIndices = 1, kSigned = 2, kUnsigned = 4, kBools = 8, kFloats = 16, kData = kSigned | kUnsigned, kIntegers = kData | kIndices };
+enum TypeSet : uint8_t {
+  kIndices = 1,
+  kSigned = 2,
+  kUnsigned = 4,
+  kBools = 8,
+  kFloats = 16,
+  kData = kSigned | kUnsigned,
+  kIntegers = kData | kIndices
+};
 auto in_set(TypeSet set, Type t) -> bool;
 
 /// What the wildcards of a row stand for.
@@ -31,14 +39,14 @@ enum class Wildcard : uint8_t { x, y, z, p, q, c0, c1, c2 };
 /// The constants of a match, for guards.
 struct Constants {
   Type type;
-  int64_t c0 = 0, c1 = 0, c2 = 0;      ///< integers
-  double f0 = 0, f1 = 0, f2 = 0;       ///< floats
+  int64_t c0 = 0, c1 = 0, c2 = 0;  ///< integers
+  double f0 = 0, f1 = 0, f2 = 0;   ///< floats
   /// c > 0 and `a` is a multiple of it.
   auto divides(int64_t c, int64_t a) const -> bool;
   static auto is_power_of_two(int64_t c) -> bool { return c > 0 && (c & (c - 1)) == 0; }
   /// a * b, both positive, is a value of the type.
   auto product_fits(int64_t a, int64_t b) const -> bool;
-  auto least() const -> int64_t;       ///< of the type (data integers)
+  auto least() const -> int64_t;  ///< of the type (data integers)
   auto greatest() const -> int64_t;
   auto is_least(int64_t c) const -> bool { return !type.is_index() && c == least(); }
   auto is_greatest(int64_t c) const -> bool { return !type.is_index() && c == greatest(); }

@@ -32,7 +32,8 @@ auto compare_rules() -> std::span<const Rule> {
       {"ge_shift", kIndices, (x + c0 >= c1).e, (x >= c1 - c0).e},
       {"lt_both_shift", kIndices, (x + z < y + z).e, (x < y).e},
       {"le_both_shift", kIndices, (x + z <= y + z).e, (x <= y).e},
-      {"eq_scaled", kIndices, (x * c0 == number(0)).e, (x == number(0)).e, [](const Constants& c) { return c.c0 != 0; }},
+      {"eq_scaled", kIndices, (x * c0 == number(0)).e, (x == number(0)).e,
+       [](const Constants& c) { return c.c0 != 0; }},
       {"lt_scaled", kIndices, (x * c0 < y * c0).e, (x < y).e, [](const Constants& c) { return c.c0 > 0; }},
       {"le_scaled", kIndices, (x * c0 <= y * c0).e, (x <= y).e, [](const Constants& c) { return c.c0 > 0; }},
       // ends of a type
@@ -52,8 +53,7 @@ auto compare_rules() -> std::span<const Rule> {
       // 0 <= x%a < a
       {"mod_lt", kIntegers, (x % c0 < c1).e, truth(true).e,
        [](const Constants& c) { return c.positive(c.c0) && !c.below(c.c1, c.c0); }},
-      {"mod_ge_zero", kIntegers, (x % y >= number(0)).e, truth(true).e,
-       [](const Constants& c) { return true; }},
+      {"mod_ge_zero", kIntegers, (x % y >= number(0)).e, truth(true).e, [](const Constants& c) { return true; }},
   };
   return rules;
 }

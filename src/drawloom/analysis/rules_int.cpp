@@ -104,9 +104,11 @@ auto int_rules() -> std::span<const Rule> {
       {"zero_shl", kIntegers, (number(0) << x).e, number(0).e},
       {"zero_shr", kIntegers, (number(0) >> x).e, number(0).e},
       {"shl_shl", kData, ((x << c0) << c1).e, (x << (c0 + c1)).e,
-       [](const Constants& c) { return c.c0 >= 0 && c.c1 >= 0 && c.c0 < 64 && c.c1 < 64 && c.c0 + c.c1 < c.type.bits; }},
+       [](const Constants&
+              c) { return c.c0 >= 0 && c.c1 >= 0 && c.c0 < 64 && c.c1 < 64 && c.c0 + c.c1 < c.type.bits; }},
       {"shr_shr", kData, ((x >> c0) >> c1).e, (x >> (c0 + c1)).e,
-       [](const Constants& c) { return c.c0 >= 0 && c.c1 >= 0 && c.c0 < 64 && c.c1 < 64 && c.c0 + c.c1 < c.type.bits; }},
+       [](const Constants&
+              c) { return c.c0 >= 0 && c.c1 >= 0 && c.c0 < 64 && c.c1 < 64 && c.c0 + c.c1 < c.type.bits; }},
   };
   return rules;
 }

@@ -31,8 +31,8 @@ auto is_index_arithmetic(const Expr& e) -> bool {
     case Kind::Select: return true;
     case Kind::Binary: {
       const BinaryOp op = e.to<Binary>().op;
-      return op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mul || op == BinaryOp::Div || op == BinaryOp::Mod ||
-             op == BinaryOp::Min || op == BinaryOp::Max;
+      return op == BinaryOp::Add || op == BinaryOp::Sub || op == BinaryOp::Mul || op == BinaryOp::Div ||
+             op == BinaryOp::Mod || op == BinaryOp::Min || op == BinaryOp::Max;
     }
     case Kind::IntImm:
     case Kind::FloatImm:

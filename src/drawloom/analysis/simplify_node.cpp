@@ -78,7 +78,8 @@ auto in_order(const Expr& e) -> Expr {
 
 /// Every value of `from` is one of `to`.
 auto holds_all(Type to, Type from) -> bool {
-  if (from.is_float()) return to.is_float() && (to.bits == 64 || (to.bits == 32 && from.bits == 16) || to.element() == from.element());
+  if (from.is_float())
+    return to.is_float() && (to.bits == 64 || (to.bits == 32 && from.bits == 16) || to.element() == from.element());
   if (to.is_float() || to.is_bool()) return from.is_bool();
   if (from.is_uint()) return to.is_uint() ? from.bits <= to.bits : from.bits < to.bits;
   return !to.is_uint() && from.bits <= to.bits;
@@ -91,8 +92,8 @@ auto simplify_cast(const Expr& e) -> Expr {
   const Type to = e.type(), middle = inner->type, from = inner->value.type();
   const bool kept = holds_all(middle, from);
   // Integers agree in their low bits.
-  const bool low_bits = !to.is_float() && !middle.is_float() && !from.is_float() && !to.is_bool() && !middle.is_bool() &&
-                        to.bits <= middle.bits;
+  const bool low_bits = !to.is_float() && !middle.is_float() && !from.is_float() && !to.is_bool() &&
+                        !middle.is_bool() && to.bits <= middle.bits;
   return kept || low_bits ? cast(to, inner->value, e.loc()) : e;
 }
 

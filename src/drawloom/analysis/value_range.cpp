@@ -170,8 +170,12 @@ auto ValueRanges::conversion(const Expr& e) -> Range {
   if (f.lo > -0x1p62 && f.lo < 0x1p62) r.lo = static_cast<int64_t>(std::trunc(f.lo));
   if (f.hi > -0x1p62 && f.hi < 0x1p62) r.hi = static_cast<int64_t>(std::trunc(f.hi));
   const Range all = range_of_type(t);
-  return {all.lo && r.lo ? std::clamp(*r.lo, *all.lo, all.hi.value_or(INT64_MAX)) : all.lo ? all.lo : r.lo,
-          all.hi && r.hi ? std::clamp(*r.hi, all.lo.value_or(INT64_MIN), *all.hi) : all.hi ? all.hi : r.hi};
+  return {all.lo && r.lo ? std::clamp(*r.lo, *all.lo, all.hi.value_or(INT64_MAX))
+          : all.lo       ? all.lo
+                         : r.lo,
+          all.hi && r.hi ? std::clamp(*r.hi, all.lo.value_or(INT64_MIN), *all.hi)
+          : all.hi       ? all.hi
+                         : r.hi};
 }
 
 // ---- floats: ends of clamps, moved by monotone operations
@@ -187,7 +191,9 @@ auto ValueRanges::float_of(const Expr& e) -> FloatRange {
 auto ValueRanges::compute_float(const Expr& e) -> FloatRange {
   const FloatRange all = {-kInfinity, kInfinity};
   // Rounding is monotone, so rounded ends bound rounded values.
-  const auto rounded = [&](double lo, double hi) { return FloatRange{round_float(e.type(), lo), round_float(e.type(), hi)}; };
+  const auto rounded = [&](double lo, double hi) {
+    return FloatRange{round_float(e.type(), lo), round_float(e.type(), hi)};
+  };
   if (const auto* imm = e.as<FloatImm>()) return {imm->value, imm->value};
   if (const auto* b = e.as<Broadcast>()) return float_of(b->value);
   if (const auto* s = e.as<Select>()) {

@@ -11,8 +11,8 @@ namespace drawloom {
 
 /// What the caller knows beyond structure. Absent functions and absent answers mean nothing is known.
 struct RangeHooks {
-  std::function<std::optional<Range>(const Symbol&)> symbol;   ///< loop variables, lets
-  std::function<std::optional<Range>(const Expr&)> element;    ///< an Access or a Load of integers
+  std::function<std::optional<Range>(const Symbol&)> symbol;  ///< loop variables, lets
+  std::function<std::optional<Range>(const Expr&)> element;   ///< an Access or a Load of integers
 };
 
 /// Ranges of integer, bool and index expressions; all lanes count. Arithmetic that may wrap gives the range of its type. A float converted to an integer

@@ -7,7 +7,8 @@
 namespace drawloom {
 namespace {
 
-constexpr std::array<int64_t, 24> kScale = {1, 64, 7, 0, 1000, 2, 13, 33, 257, 3, 100, 4099, 5, 16, 0, 48, 128, 9, 1, 24, 30, 11, 80, 4};
+constexpr std::array<int64_t, 24> kScale = {1, 64, 7, 0,  1000, 2, 13, 33, 257, 3,  100, 4099,
+                                            5, 16, 0, 48, 128,  9, 1,  24, 30,  11, 80,  4};
 constexpr int kMaxTerms = 400;  // of one evaluation; what is larger stays untold
 
 auto mixed(uint64_t h) -> uint64_t {
@@ -78,7 +79,8 @@ class PointEvaluator {
   auto atom(const Atom& a) -> std::optional<int64_t> {
     switch (a.kind) {
       case AtomKind::None: return {};
-      case AtomKind::Opaque: return value_in(a.range, mixed(static_cast<uint64_t>(point_)), kScale[static_cast<size_t>(point_)]);
+      case AtomKind::Opaque:
+        return value_in(a.range, mixed(static_cast<uint64_t>(point_)), kScale[static_cast<size_t>(point_)]);
       case AtomKind::Choose: {
         const auto holds = condition(a.condition);
         return holds ? form(a.operands[*holds ? 0 : 1]) : std::nullopt;
@@ -132,7 +134,8 @@ void Witnesses::admit(const std::vector<Form>& facts) {
 
 auto Witnesses::admit_at(int point, const std::vector<Form>& facts, size_t known_before) -> bool {
   const auto all_hold = [&] {
-    return std::all_of(facts.begin(), facts.end(), [&](const Form& f) { return PointEvaluator(*this, point).form(f).value_or(-1) >= 0; });
+    return std::all_of(facts.begin(), facts.end(),
+                       [&](const Form& f) { return PointEvaluator(*this, point).form(f).value_or(-1) >= 0; });
   };
   // What varies inside the program goes where the facts let it; sizes move only when they must.
   for (const bool runtime : {false, true}) {

@@ -59,7 +59,9 @@ class Counter {
   void count(const SetRegisters&) { ++found["setmaxnreg"]; }
 };
 
-auto is_name_char(char c) -> bool { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == ':'; }
+auto is_name_char(char c) -> bool {
+  return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == ':';
+}
 
 /// The body of one entry.
 auto entry_text(std::string_view ptx, std::string_view kernel) -> std::string_view {

@@ -32,9 +32,7 @@ class Collector {
   /// In the order of the text, each node once.
   void visit(const Node& node) {
     if (!visited_.insert(&node).second) return;
-    dispatch(node, [&](const auto& n) {
-      n.each_field([&](std::string_view, const auto& field) { use(field); });
-    });
+    dispatch(node, [&](const auto& n) { n.each_field([&](std::string_view, const auto& field) { use(field); }); });
     each_child(node, [&](const auto& child) { visit(*child.get()); });
   }
   void use(const BufferRef& b) {
@@ -67,7 +65,8 @@ auto operand_use(const DeviceAtom& atom, size_t at) -> DeviceUse {
   for (const auto& o : atom.operands) {
     const size_t count = o.kind == OperandKind::Values ? static_cast<size_t>(o.count) : 1;
     if (at < first + count) {
-      const bool stores = atom.family == AtomFamily::TmaStore || atom.family == AtomFamily::BulkStore || atom.family == AtomFamily::VectorStore;
+      const bool stores = atom.family == AtomFamily::TmaStore || atom.family == AtomFamily::BulkStore ||
+                          atom.family == AtomFamily::VectorStore;
       return {!stores, stores};
     }
     first += count;

@@ -113,7 +113,8 @@ class Finder {
       case Kind::Address: {
         // On the host only of what launches use: its place in device memory.
         const auto& n = static_cast<const Address&>(node);
-        if (!device_buffers_.contains(n.buffer.get())) found.emplace_back(DiagKind::codegen_node, node.loc, kind_name(node.kind));
+        if (!device_buffers_.contains(n.buffer.get()))
+          found.emplace_back(DiagKind::codegen_node, node.loc, kind_name(node.kind));
         return check_subscripts(*n.buffer, n.index, n.loc, task);
       }
       case Kind::Launch:
@@ -178,7 +179,8 @@ class Finder {
   /// The data of an argument are on one side for the whole call.
   void check_side(const BufferDecl& b, const Loc& loc) {
     if (!device_buffers_.contains(&b)) return;
-    found.push_back(Diag(DiagKind::codegen_subscript, loc, b.name, "is used by launches, whose data are on the device, and by the host")
+    found.push_back(Diag(DiagKind::codegen_subscript, loc, b.name,
+                         "is used by launches, whose data are on the device, and by the host")
                         .with_help("let a kernel do it, or a program of its own"));
   }
 

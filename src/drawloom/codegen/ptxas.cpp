@@ -107,9 +107,11 @@ auto read_log(const std::string& text) -> Log {
   for (const auto& line : split_text(text, '\n')) {
     if (is_serialised(line)) {
       const auto name = quoted_name(line);
-      out.serialised.emplace_back(name.empty() && !out.usage.empty() ? out.usage.back().name : name, std::string(trim(line)));
+      out.serialised.emplace_back(name.empty() && !out.usage.empty() ? out.usage.back().name : name,
+                                  std::string(trim(line)));
     }
-    if (line.find("Compiling entry function") != std::string::npos) out.usage.push_back({quoted_name(line), 0, 0, 0, 0});
+    if (line.find("Compiling entry function") != std::string::npos)
+      out.usage.push_back({quoted_name(line), 0, 0, 0, 0});
     if (out.usage.empty()) continue;
     KernelUsage& last = out.usage.back();
     if (const int n = number_before(line, " registers")) last.registers = n;
@@ -152,13 +154,15 @@ auto assemble(const std::string& ptx, const DeviceTarget& target, const std::vec
   if (!scratch.ok() || !write_all(scratch.path("in.ptx"), ptx)) {
     return Diag(DiagKind::kernel_assembler, Loc(), module, "no room for its files");
   }
-  const int status = run({ptxas, "-v", "-arch=" + target.text(), "-o", scratch.path("out.cubin"), scratch.path("in.ptx")},
-                         scratch.path("log"));
+  const int status =
+      run({ptxas, "-v", "-arch=" + target.text(), "-o", scratch.path("out.cubin"), scratch.path("in.ptx")},
+          scratch.path("log"));
   std::string text;
   read_all(scratch.path("log"), text);
   if (status != 0) return Diag(DiagKind::kernel_assembler, Loc(), module, status < 0 ? "cannot be run" : trim(text));
   Cubin out;
-  if (!read_all(scratch.path("out.cubin"), out.bytes)) return Diag(DiagKind::kernel_assembler, Loc(), module, "it wrote nothing");
+  if (!read_all(scratch.path("out.cubin"), out.bytes))
+    return Diag(DiagKind::kernel_assembler, Loc(), module, "it wrote nothing");
   Log log = read_log(text);
   for (const auto& [kernel, message] : log.serialised) {
     const Launch* launch = launch_named(all, kernel);

@@ -18,7 +18,8 @@ struct LoweredPipelines {
   std::vector<Program> programs;
 };
 
-auto lower_all(const std::vector<AotPipeline>& pipelines, const Target& target, const AotOptions& options) -> Result<LoweredPipelines> {
+auto lower_all(const std::vector<AotPipeline>& pipelines, const Target& target, const AotOptions& options)
+    -> Result<LoweredPipelines> {
   LoweredPipelines out;
   for (const auto& p : pipelines) {
     DRAWLOOM_TRY(auto nest, scheduled_nest(p.pipeline, p.schedule, target));
@@ -110,16 +111,20 @@ struct Wanted {
 };
 
 constexpr Wanted kFiles[] = {
-    {AotProduct::object, &AotOptions::object, ".o"},       {AotProduct::static_library, &AotOptions::static_library, ".a"},
-    {AotProduct::header, &AotOptions::header, ".h"},       {AotProduct::schedule, &AotOptions::schedule, ".sched"},
-    {AotProduct::assembly, &AotOptions::assembly, ".s"},   {AotProduct::llvm_ir, &AotOptions::llvm_ir, ".ll"},
-    {AotProduct::ir, &AotOptions::ir, ".ir"},              {AotProduct::nest, &AotOptions::nest, ".nest"},
+    {AotProduct::object, &AotOptions::object, ".o"},
+    {AotProduct::static_library, &AotOptions::static_library, ".a"},
+    {AotProduct::header, &AotOptions::header, ".h"},
+    {AotProduct::schedule, &AotOptions::schedule, ".sched"},
+    {AotProduct::assembly, &AotOptions::assembly, ".s"},
+    {AotProduct::llvm_ir, &AotOptions::llvm_ir, ".ll"},
+    {AotProduct::ir, &AotOptions::ir, ".ir"},
+    {AotProduct::nest, &AotOptions::nest, ".nest"},
 };
 
 }  // namespace
 
-auto compile_to(AotProduct product, const std::vector<AotPipeline>& pipelines, const Target& target, const AotOptions& options)
-    -> Result<std::string> {
+auto compile_to(AotProduct product, const std::vector<AotPipeline>& pipelines, const Target& target,
+                const AotOptions& options) -> Result<std::string> {
   DRAWLOOM_CHECK(!pipelines.empty(), "no pipeline to compile");
   Products products(pipelines, target, options);
   DRAWLOOM_REQUIRE(products.lower());

@@ -36,7 +36,7 @@ auto compile_to_files(const std::vector<AotPipeline>& pipelines, const Target& t
 
 /// The text or bytes of one product, for callers with files of their own.
 enum class AotProduct : uint8_t { object, static_library, header, schedule, assembly, llvm_ir, ir, nest };
-auto compile_to(AotProduct product, const std::vector<AotPipeline>& pipelines, const Target& target, const AotOptions& options)
-    -> Result<std::string>;
+auto compile_to(AotProduct product, const std::vector<AotPipeline>& pipelines, const Target& target,
+                const AotOptions& options) -> Result<std::string>;
 
 }  // namespace drawloom

@@ -9,7 +9,9 @@ namespace {
 
 auto set_value(const Symbol& param) -> Result<const ParamValue*> {
   const auto* value = value_of(param);
-  if (!value || !value->is_set) return Diag(DiagKind::call_unset, param.loc, "parameter", param.name).with_help(str("call {}.set(value)", param.name));
+  if (!value || !value->is_set)
+    return Diag(DiagKind::call_unset, param.loc, "parameter", param.name)
+        .with_help(str("call {}.set(value)", param.name));
   return value;
 }
 
@@ -38,7 +40,8 @@ auto CallArguments::of(const PipelineDef& pipeline, const std::vector<AnyBuffer>
   CallArguments out;
   for (const auto& b : pipeline.inputs) {
     auto* contents = contents_of(*b);
-    if (!contents) return Diag(DiagKind::call_unset, b->loc, "image", b->name).with_help(str("call {}.set(buffer)", b->name));
+    if (!contents)
+      return Diag(DiagKind::call_unset, b->loc, "image", b->name).with_help(str("call {}.set(buffer)", b->name));
     out.pointers_.push_back(&contents->raw);
   }
   out.scalars_.reserve(pipeline.params.size());

@@ -24,7 +24,8 @@ class Values {
     size_t next = 0;
     for (size_t o = 0; o < pipeline.outputs.size(); ++o)
       for (int c = 0; c < pipeline.outputs[o]->components(); ++c, ++next)
-        for (size_t d = 0; d < query.outputs[o].size(); ++d) set(*pipeline.output_buffers[next], d, query.outputs[o][d]);
+        for (size_t d = 0; d < query.outputs[o].size(); ++d)
+          set(*pipeline.output_buffers[next], d, query.outputs[o][d]);
     for (const auto& [symbol, value] : query.params) values_[symbol] = value;
   }
 
@@ -58,13 +59,15 @@ auto unknown(const PipelineDef& p, const BufferDecl& input, size_t dim, std::str
   return Diag(DiagKind::bounds_unknown, input.loc, p.name, input.name, dim, std::move(why));
 }
 
-auto box_of(const PipelineDef& p, const BufferDecl& input, const Region& region, const FormEnv& values) -> Result<BoundsBox> {
+auto box_of(const PipelineDef& p, const BufferDecl& input, const Region& region, const FormEnv& values)
+    -> Result<BoundsBox> {
   BoundsBox out;
   const bool is_read = holds(region.when, values).value_or(true);
   for (size_t d = 0; d < region.dims.size(); ++d) {
     const auto lo = evaluate(region.dims[d].lo, values), hi = evaluate(region.dims[d].hi, values);
     if (!lo || !hi) return unknown(p, input, d, str("it is {} to {}", region.dims[d].lo, region.dims[d].hi));
-    if (*lo <= -kUnlimited / 2 || *hi >= kUnlimited / 2) return unknown(p, input, d, "it depends on data, or on the input's own size");
+    if (*lo <= -kUnlimited / 2 || *hi >= kUnlimited / 2)
+      return unknown(p, input, d, "it depends on data, or on the input's own size");
     out.push_back({*lo, is_read ? std::max(int64_t{0}, *hi - *lo + 1) : 0});
   }
   return out;
@@ -74,7 +77,8 @@ auto box_of(const PipelineDef& p, const BufferDecl& input, const Region& region,
 
 auto infer_input_bounds(const Nest& nest, const BoundsQuery& query) -> Result<std::vector<BoundsBox>> {
   const auto& p = *nest.graph->pipeline;
-  DRAWLOOM_CHECK(query.outputs.size() == p.outputs.size(), "{} output boxes for {} outputs", query.outputs.size(), p.outputs.size());
+  DRAWLOOM_CHECK(query.outputs.size() == p.outputs.size(), "{} output boxes for {} outputs", query.outputs.size(),
+                 p.outputs.size());
   DRAWLOOM_TRY(const Nest closed, close_nest(nest));
   QueryCache cache;
   const FormEnv values = with_names(closed, Values(p, query), cache);

@@ -17,7 +17,7 @@ using BoundsBox = std::vector<BoundsDim>;
 
 /// What is known before the call.
 struct BoundsQuery {
-  std::vector<BoundsBox> outputs;                    ///< one per output Func, in the order of PipelineDef::outputs
+  std::vector<BoundsBox> outputs;                     ///< one per output Func, in the order of PipelineDef::outputs
   std::unordered_map<const Symbol*, int64_t> params;  ///< values of integer parameters
   std::unordered_map<const BufferDecl*, BoundsBox> inputs;  ///< inputs whose shape is set already
 };

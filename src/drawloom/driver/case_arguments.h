@@ -11,7 +11,7 @@ namespace drawloom {
 struct CaseArguments {
   std::vector<Array> inputs;  ///< filled with data
   std::vector<Value> params;
-  std::vector<Array> outputs;  ///< zero, one per output buffer
+  std::vector<Array> outputs;          ///< zero, one per output buffer
   std::vector<ArrayBox> output_boxes;  ///< one per output Func
 
   auto for_machine() -> MachineArguments;

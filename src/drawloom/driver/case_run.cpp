@@ -30,14 +30,16 @@ auto difference(const Array& expected, const Array& found, const std::string& na
 
 class CaseRun {
  public:
-  CaseRun(const DlCase& c, const Target& target, const CaseRunOptions& options) : c_(c), target_(target), options_(options) {}
+  CaseRun(const DlCase& c, const Target& target, const CaseRunOptions& options)
+      : c_(c), target_(target), options_(options) {}
 
   auto run() -> Result<CaseReport> {
     DRAWLOOM_TRY(const Nest nest, scheduled_nest(c_.pipeline, c_.schedule, target_));
     DRAWLOOM_TRY(arguments_, case_arguments(nest, c_));
     DRAWLOOM_TRY(expected_, oracle());
     if (expected_.ambiguous) {
-      report_.not_compared = "the definition leaves a value open (min or max of NaN or of zeros, or a NaN made an integer)";
+      report_.not_compared =
+          "the definition leaves a value open (min or max of NaN or of zeros, or a NaN made an integer)";
       return report_;
     }
     bool flat = false;
@@ -80,7 +82,8 @@ class CaseRun {
     options.pass = std::string(pass);
     const auto report = drawloom::run(program, arguments.for_machine(), options);
     if (!report.ok()) return report.diag().text();
-    if (report->check_failure) return str("refused at the call: {} ({})", report->check_failure->message, report->check_failure->code);
+    if (report->check_failure)
+      return str("refused at the call: {} ({})", report->check_failure->message, report->check_failure->code);
     if (!report->errors.empty()) return report->errors.front().text();
     if (report->unwritten_outputs > 0) return str("{} elements of outputs are not written", report->unwritten_outputs);
     return compare(arguments);

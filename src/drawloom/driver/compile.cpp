@@ -34,7 +34,8 @@ auto CompiledPipeline::function() const -> drawloom_argv_function_t { return loa
 auto CompiledPipeline::run(const std::vector<void*>& args, drawloom_context_t* context) const -> Status {
   const auto& p = pipeline();
   const size_t wanted = p.inputs.size() + p.params.size() + p.output_buffers.size();
-  if (args.size() != wanted) return Diag(DiagKind::call_arguments, Loc(), p.name, counted(static_cast<int>(wanted), "argument"), args.size());
+  if (args.size() != wanted)
+    return Diag(DiagKind::call_arguments, Loc(), p.name, counted(static_cast<int>(wanted), "argument"), args.size());
   return call_generated(function(), const_cast<void**>(args.data()), context);
 }
 
@@ -54,7 +55,8 @@ class Clock {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-auto compile_nest(const Nest& nest, const Schedule& schedule, const CompileOptions& options) -> Result<CompiledPipelineRef> {
+auto compile_nest(const Nest& nest, const Schedule& schedule, const CompileOptions& options)
+    -> Result<CompiledPipelineRef> {
   const Program program = lower_reported(nest, options);
   CodegenTimes times;
   int64_t link_ns = 0;

@@ -11,9 +11,9 @@
 namespace drawloom {
 
 struct PassReport {
-  std::string name;   ///< `schedule`, a pass of lowering, `llvm_build`, `llvm_optimise`, `llvm_emit`, `link`
+  std::string name;  ///< `schedule`, a pass of lowering, `llvm_build`, `llvm_optimise`, `llvm_emit`, `link`
   double seconds = 0;
-  size_t nodes = 0;   ///< of the statement after the pass; 0 outside lowering
+  size_t nodes = 0;  ///< of the statement after the pass; 0 outside lowering
 };
 struct PrintedPass {
   std::string name;
@@ -81,8 +81,8 @@ class CompileCache {
 
 /// The target in the schedule's header says what it was written for and binds nobody.
 /// Errors: those of make_nest, of apply, of code generation and the JIT; compile_other_pipeline.
-auto compile(const PipelineRef& pipeline, const Schedule& schedule, const Target& target, const CompileOptions& options = {})
-    -> Result<CompiledPipelineRef>;
+auto compile(const PipelineRef& pipeline, const Schedule& schedule, const Target& target,
+             const CompileOptions& options = {}) -> Result<CompiledPipelineRef>;
 /// A nest that is scheduled already.
 auto compile(const Nest& nest, const CompileOptions& options = {}) -> Result<CompiledPipelineRef>;
 

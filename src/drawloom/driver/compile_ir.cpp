@@ -10,7 +10,8 @@
 namespace drawloom {
 namespace {
 
-constexpr InvariantSet kReady = Invariant::UniqueNames | Invariant::FlatStorage | Invariant::NoVectorLoops | Invariant::NoUnrolledLoops;
+constexpr InvariantSet kReady =
+    Invariant::UniqueNames | Invariant::FlatStorage | Invariant::NoVectorLoops | Invariant::NoUnrolledLoops;
 
 auto first_problem(const Program& program, InvariantSet claims) -> Status {
   auto found = verify(program, claims);
@@ -49,7 +50,8 @@ auto compile_ir(std::string_view text, std::string_view file, std::string_view s
       out.usage = std::move(cubin.usage);
     }
   }
-  DRAWLOOM_TRY(out.object, generate_code(out.programs, options.host, CodeKind::Object, nullptr, has_kernels ? &device : nullptr));
+  DRAWLOOM_TRY(out.object,
+               generate_code(out.programs, options.host, CodeKind::Object, nullptr, has_kernels ? &device : nullptr));
   out.header = c_header(out.programs, stem);
   out.ptx = std::move(device.ptx);
   out.cubin = std::move(device.cubin);

@@ -77,15 +77,25 @@ auto read_text_file(const std::string& path) -> Result<std::string> {
 auto choose_products(std::string_view list, AotOptions& options) -> Status {
   options.object = options.static_library = options.header = options.schedule = false;
   for (const auto& name : split_text(list, ',')) {
-    if (name == "o") options.object = true;
-    else if (name == "a") options.static_library = true;
-    else if (name == "h") options.header = true;
-    else if (name == "sched") options.schedule = true;
-    else if (name == "s") options.assembly = true;
-    else if (name == "ll") options.llvm_ir = true;
-    else if (name == "ir") options.ir = true;
-    else if (name == "nest") options.nest = true;
-    else return Diag(DiagKind::parse_unknown_name, Loc(), "product", name).with_help("one of o, a, h, sched, s, ll, ir, nest");
+    if (name == "o")
+      options.object = true;
+    else if (name == "a")
+      options.static_library = true;
+    else if (name == "h")
+      options.header = true;
+    else if (name == "sched")
+      options.schedule = true;
+    else if (name == "s")
+      options.assembly = true;
+    else if (name == "ll")
+      options.llvm_ir = true;
+    else if (name == "ir")
+      options.ir = true;
+    else if (name == "nest")
+      options.nest = true;
+    else
+      return Diag(DiagKind::parse_unknown_name, Loc(), "product", name)
+          .with_help("one of o, a, h, sched, s, ll, ir, nest");
   }
   return Done{};
 }

@@ -25,7 +25,8 @@ auto cache_of(Ref<Attachment>& slot) -> CompileCache& {
 
 auto output_box(const PipelineDef& p, const FunctionDef& f, const std::vector<int64_t>& extents) -> BoundsBox {
   if (static_cast<int>(extents.size()) != f.rank())
-    throw Error(Diag(DiagKind::buffer_shape, f.loc, str("output {} of {}", f.name, p.name), counted(f.rank(), "dimension"), extents.size()));
+    throw Error(Diag(DiagKind::buffer_shape, f.loc, str("output {} of {}", f.name, p.name),
+                     counted(f.rank(), "dimension"), extents.size()));
   BoundsBox out;
   for (const int64_t e : extents) out.push_back({0, e});
   return out;
@@ -72,7 +73,8 @@ auto Pipeline::realize(const std::vector<int64_t>& extents, const Target& target
 
 void Pipeline::realize(const std::vector<AnyBuffer>& outputs, const Target& target) const {
   if (outputs.size() != def_->output_buffers.size())
-    throw Error(Diag(DiagKind::call_arguments, Loc(), name(), counted(static_cast<int>(def_->output_buffers.size()), "output buffer"), outputs.size()));
+    throw Error(Diag(DiagKind::call_arguments, Loc(), name(),
+                     counted(static_cast<int>(def_->output_buffers.size()), "output buffer"), outputs.size()));
   CompileOptions options;
   options.cache = &cache_of(compiled_);
   const auto compiled = compile(def_, schedule(), target, options).or_throw();
@@ -87,7 +89,9 @@ void Pipeline::infer_input_bounds(const std::vector<int64_t>& extents) const {
     if (!contents_of(*def_->inputs[i])) give_contents(*def_->inputs[i], boxes[i]);
 }
 
-auto Pipeline::loop_nest() const -> std::string { return print_nest(scheduled_nest(def_, schedule(), host_target()).or_throw()); }
+auto Pipeline::loop_nest() const -> std::string {
+  return print_nest(scheduled_nest(def_, schedule(), host_target()).or_throw());
+}
 
 void Pipeline::print_loop_nest() const { std::fputs(loop_nest().c_str(), stdout); }
 
@@ -114,9 +118,13 @@ void Pipeline::compile_to_files(const std::string& prefix, const std::string& fu
 
 // ---- a Func alone: the pipeline that ends with it
 
-auto Func::realize(const std::vector<int64_t>& extents) const -> Realization { return Pipeline(*this).realize(extents); }
+auto Func::realize(const std::vector<int64_t>& extents) const -> Realization {
+  return Pipeline(*this).realize(extents);
+}
 void Func::realize(const AnyBuffer& output) const { Pipeline(*this).realize(std::vector<AnyBuffer>{output}); }
-void Func::infer_input_bounds(const std::vector<int64_t>& extents) const { Pipeline(*this).infer_input_bounds(extents); }
+void Func::infer_input_bounds(const std::vector<int64_t>& extents) const {
+  Pipeline(*this).infer_input_bounds(extents);
+}
 void Func::print_loop_nest() const { Pipeline(*this).print_loop_nest(); }
 void Func::compile_jit() const { Pipeline(*this).compile_jit(); }
 

@@ -20,7 +20,7 @@ struct Row {
 };
 
 constexpr Row kRows[] = {
-#define ATOM(family, name, first, last, step, k, element, owner, cost, operands, needs, meaning, ptx)                    \
+#define ATOM(family, name, first, last, step, k, element, owner, cost, operands, needs, meaning, ptx) \
   {AtomFamily::family, name, first, last, step, k, element, AtomOwner::owner, cost, operands, needs, meaning, ptx},
 #include "drawloom/ir/atoms.def"
 };
@@ -59,7 +59,7 @@ auto type_named(std::string_view text) -> Type {
 /// The kinds that are words of their own; false for the others.
 auto read_word(std::string_view word, AtomOperand& out) -> bool {
   constexpr std::pair<std::string_view, OperandKind> kWords[] = {
-      {"desc", OperandKind::Descriptor}, {"map", OperandKind::Map},        {"smem", OperandKind::Shared},
+      {"desc", OperandKind::Descriptor}, {"map", OperandKind::Map},         {"smem", OperandKind::Shared},
       {"gmem", OperandKind::Global},     {"barrier", OperandKind::Barrier}, {"pred", OperandKind::Predicate},
       {"imm", OperandKind::Immediate}};
   for (const auto& [text, kind] : kWords) {

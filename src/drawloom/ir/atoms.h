@@ -12,9 +12,28 @@ namespace drawloom {
 
 /// What an atom does, apart from its shape: the simulator has one set of formulas for each.
 enum class AtomFamily : uint8_t {
-  Wgmma, WgmmaRegisters, Mma, Ldmatrix, LdmatrixTransposed, Stmatrix, StmatrixTransposed, TmaLoad, TmaMulticast, TmaStore,
-  TmaPrefetch, BulkLoad, BulkStore, CpAsync, CpAsyncArrive, VectorLoad, VectorStore, ShuffleXor, ShuffleFrom, ShuffleUp,
-  ShuffleDown, Pack
+  Wgmma,
+  WgmmaRegisters,
+  Mma,
+  Ldmatrix,
+  LdmatrixTransposed,
+  Stmatrix,
+  StmatrixTransposed,
+  TmaLoad,
+  TmaMulticast,
+  TmaStore,
+  TmaPrefetch,
+  BulkLoad,
+  BulkStore,
+  CpAsync,
+  CpAsyncArrive,
+  VectorLoad,
+  VectorStore,
+  ShuffleXor,
+  ShuffleFrom,
+  ShuffleUp,
+  ShuffleDown,
+  Pack
 };
 /// The group of threads that runs an atom as one.
 enum class AtomOwner : uint8_t { Thread, Warp, Warpgroup };
@@ -22,14 +41,25 @@ enum class AtomOwner : uint8_t { Thread, Warp, Warpgroup };
 /// Value: an expression of `type`. Registers: `count` registers of a Register buffer. Values: `count` expressions.
 /// Descriptor: a u64 expression. Map: a tensor map. Shared, Global: an Address. Barrier: the Address of a Shared u64.
 /// Predicate: a bool. Immediate: a constant.
-enum class OperandKind : uint8_t { Value, Registers, Values, Descriptor, Map, Shared, Global, Barrier, Predicate, Immediate };
+enum class OperandKind : uint8_t {
+  Value,
+  Registers,
+  Values,
+  Descriptor,
+  Map,
+  Shared,
+  Global,
+  Barrier,
+  Predicate,
+  Immediate
+};
 
 struct AtomOperand {
   std::string name;
   OperandKind kind = OperandKind::Value;
-  Type type;          ///< of Value, Values and Registers
-  int count = 1;      ///< of Values and Registers
-  int alignment = 1;  ///< bytes, of Shared and Global
+  Type type;                          ///< of Value, Values and Registers
+  int count = 1;                      ///< of Values and Registers
+  int alignment = 1;                  ///< bytes, of Shared and Global
   bool read = true, written = false;  ///< of Registers
 };
 

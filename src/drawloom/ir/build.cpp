@@ -93,9 +93,7 @@ auto reinterpret(Type type, Expr value, Loc loc) -> Expr {
   if (value.type() == type) return value;
   return build<Reinterpret>(type, std::move(value), std::move(loc));
 }
-auto unary(UnaryOp op, Expr a, Loc loc) -> Expr {
-  return build<Unary>(Type(), op, std::move(a), std::move(loc));
-}
+auto unary(UnaryOp op, Expr a, Loc loc) -> Expr { return build<Unary>(Type(), op, std::move(a), std::move(loc)); }
 auto binary(BinaryOp op, Expr a, Expr b, Loc loc) -> Expr {
   return build<Binary>(Type(), op, std::move(a), std::move(b), std::move(loc));
 }
@@ -111,8 +109,7 @@ auto access(Type type, const FuncDecl* func, Ref<const FuncDecl> owner, int comp
   return build<Access>(type, func, std::move(owner), component, std::move(args), std::move(loc));
 }
 auto load(BufferRef buffer, ExprList index, Expr mask, ExprList origin, Loc loc) -> Expr {
-  return build<Load>(buffer->element, buffer, std::move(index), std::move(mask), std::move(origin),
-                          std::move(loc));
+  return build<Load>(buffer->element, buffer, std::move(index), std::move(mask), std::move(origin), std::move(loc));
 }
 auto ramp(Expr base, Expr stride, int lanes, Loc loc) -> Expr {
   if (lanes == 1) return base;
@@ -154,14 +151,13 @@ auto allocate(BufferRef buffer, ExprList extents, Stmt body, Loc loc) -> Stmt {
 auto store(BufferRef buffer, ExprList index, Expr value, Expr mask, ExprList origin, bool nontemporal, Loc loc)
     -> Stmt {
   return build<Store>(std::move(buffer), std::move(index), std::move(value), std::move(mask), std::move(origin),
-                           nontemporal, std::move(loc));
+                      nontemporal, std::move(loc));
 }
 auto stage(std::string name, Stmt body, Loc loc) -> Stmt {
   return build<Stage>(std::move(name), std::move(body), std::move(loc));
 }
 auto check(Expr condition, std::string code, std::string message, ExprList args, Loc loc) -> Stmt {
-  return build<Check>(std::move(condition), std::move(code), std::move(message), std::move(args),
-                           std::move(loc));
+  return build<Check>(std::move(condition), std::move(code), std::move(message), std::move(args), std::move(loc));
 }
 auto store_fence(Loc loc) -> Stmt { return build<StoreFence>(std::move(loc)); }
 

@@ -5,15 +5,15 @@
 
 namespace drawloom {
 
-auto int_imm(Type type, int64_t value, Loc loc = {}) -> Expr;    ///< wraps `value` to the width
+auto int_imm(Type type, int64_t value, Loc loc = {}) -> Expr;  ///< wraps `value` to the width
 auto index_imm(int64_t value, Loc loc = {}) -> Expr;
 auto bool_imm(bool value, int lanes = 1, Loc loc = {}) -> Expr;
-auto float_imm(Type type, double value, Loc loc = {}) -> Expr;   ///< rounds `value` to the type
+auto float_imm(Type type, double value, Loc loc = {}) -> Expr;  ///< rounds `value` to the type
 /// `value` as a constant of any type.
 auto constant(Type type, int64_t value, Loc loc = {}) -> Expr;
 auto var_ref(SymbolRef symbol, Loc loc = {}) -> Expr;
-auto cast(Type type, Expr value, Loc loc = {}) -> Expr;          ///< the value itself when it has the type
-auto reinterpret(Type type, Expr value, Loc loc = {}) -> Expr;   ///< the value itself when it has the type
+auto cast(Type type, Expr value, Loc loc = {}) -> Expr;         ///< the value itself when it has the type
+auto reinterpret(Type type, Expr value, Loc loc = {}) -> Expr;  ///< the value itself when it has the type
 auto unary(UnaryOp op, Expr a, Loc loc = {}) -> Expr;
 auto binary(BinaryOp op, Expr a, Expr b, Loc loc = {}) -> Expr;
 auto select(Expr condition, Expr yes, Expr no, Loc loc = {}) -> Expr;
@@ -24,10 +24,10 @@ auto access(Type type, const FuncDecl* func, Ref<const FuncDecl> owner, int comp
     -> Expr;
 auto load(BufferRef buffer, ExprList index, Expr mask = {}, ExprList origin = {}, Loc loc = {}) -> Expr;
 auto ramp(Expr base, Expr stride, int lanes, Loc loc = {}) -> Expr;  ///< the base itself when lanes is 1
-auto broadcast(Expr value, int lanes, Loc loc = {}) -> Expr;     ///< the value itself when lanes is 1
+auto broadcast(Expr value, int lanes, Loc loc = {}) -> Expr;         ///< the value itself when lanes is 1
 auto let(SymbolRef symbol, Expr value, Expr body, Loc loc = {}) -> Expr;
 
-auto make_block(StmtList stmts, Loc loc = {}) -> Stmt;           ///< flattens; one statement is itself
+auto make_block(StmtList stmts, Loc loc = {}) -> Stmt;  ///< flattens; one statement is itself
 auto make_for(SymbolRef symbol, Expr min, Expr extent, ForKind how, Stmt body, Loc loc = {}) -> Stmt;
 auto make_if(Expr condition, Stmt then, Stmt otherwise = {}, Loc loc = {}) -> Stmt;
 auto let_stmt(SymbolRef symbol, Expr value, Stmt body, Loc loc = {}) -> Stmt;

@@ -94,8 +94,8 @@ struct TensorMap : StmtNode {
   };
   TensorMap(SymbolRef s, BufferRef b, Shape shape, Stmt st, Loc l)
       : StmtNode(kKind, std::move(l)), symbol(std::move(s)), buffer(std::move(b)), base(std::move(shape.base)),
-        dims(std::move(shape.dims)), strides(std::move(shape.strides)), box(std::move(shape.box)), swizzle(shape.swizzle),
-        promotion(shape.promotion), fill(shape.fill), body(std::move(st)) {}
+        dims(std::move(shape.dims)), strides(std::move(shape.strides)), box(std::move(shape.box)),
+        swizzle(shape.swizzle), promotion(shape.promotion), fill(shape.fill), body(std::move(st)) {}
   void each_field(auto&& f) const {
     f("symbol", symbol), f("buffer", buffer), f("base", base), f("dims", dims), f("strides", strides), f("box", box);
     f("swizzle", swizzle), f("promotion", promotion), f("fill", fill), f("body", body);
@@ -161,8 +161,8 @@ struct Arrive : StmtNode {
   ExprList index;
   Expr count, bytes, rank;
   Arrive(BufferRef b, ExprList i, Expr c, Expr by, Expr r, Loc l)
-      : StmtNode(kKind, std::move(l)), barrier(std::move(b)), index(std::move(i)), count(std::move(c)), bytes(std::move(by)),
-        rank(std::move(r)) {}
+      : StmtNode(kKind, std::move(l)), barrier(std::move(b)), index(std::move(i)), count(std::move(c)),
+        bytes(std::move(by)), rank(std::move(r)) {}
   void each_field(auto&& f) const {
     f("barrier", barrier), f("index", index), f("count", count), f("bytes", bytes), f("rank", rank);
   }

@@ -122,7 +122,8 @@ auto device_problem(const Launch& n) -> NodeProblem {
   if (n.cluster_x < 1 || n.cluster_y < 1 || n.cluster_z < 1 || blocks > 8) {
     return malformed(n, str("a cluster of {} blocks; it has 1 to 8", blocks));
   }
-  if (n.shared_bytes > 232448) return malformed(n, str("{} bytes of shared memory; a block has 232448", n.shared_bytes));
+  if (n.shared_bytes > 232448)
+    return malformed(n, str("{} bytes of shared memory; a block has 232448", n.shared_bytes));
   if (n.registers > 255) return malformed(n, str("{} registers; a thread has at most 255", n.registers));
   return {};
 }
@@ -134,13 +135,16 @@ auto device_problem(const TensorMap& n) -> NodeProblem {
     return malformed(n, str("{} subscripts for a buffer of rank {}", n.base.size(), n.buffer->rank));
   }
   if (rank < 1 || rank > 5) return malformed(n, str("{} dimensions; a tensor map has 1 to 5", rank));
-  if (n.strides.size() != rank - 1) return malformed(n, str("{} strides for {} dimensions, of which the first has none", n.strides.size(), rank));
+  if (n.strides.size() != rank - 1)
+    return malformed(n, str("{} strides for {} dimensions, of which the first has none", n.strides.size(), rank));
   if (n.box.size() != rank) return malformed(n, str("a box of {} dimensions, not {}", n.box.size(), rank));
   for (const auto& e : n.box) {
     int64_t size;
-    if (!as_int(e, size) || size < 1 || size > 256) return malformed(n, str("box extent `{}` is no constant from 1 to 256", print(e)));
+    if (!as_int(e, size) || size < 1 || size > 256)
+      return malformed(n, str("box extent `{}` is no constant from 1 to 256", print(e)));
   }
-  if (!is_one_of(n.swizzle, {0, 32, 64, 128})) return malformed(n, str("a swizzle of {} bytes; there are 32, 64 and 128", n.swizzle));
+  if (!is_one_of(n.swizzle, {0, 32, 64, 128}))
+    return malformed(n, str("a swizzle of {} bytes; there are 32, 64 and 128", n.swizzle));
   if (!is_one_of(n.promotion, {0, 64, 128, 256})) return malformed(n, str("a promotion of {} bytes", n.promotion));
   for (const auto* list : {&n.base, &n.dims, &n.strides}) {
     if (auto p = not_index(n, *list, "expression")) return p;
@@ -167,7 +171,8 @@ auto device_problem(const Sync& n) -> NodeProblem {
   if (auto p = not_index(n, n.id, "number")) return p;
   int64_t id;
   if (as_int(n.id, id) && (id < 1 || id > 15)) return malformed(n, str("barrier {}; their numbers are 1 to 15", id));
-  if (n.threads < 32 || n.threads % 32 != 0) return malformed(n, str("{} threads; a barrier takes whole warps", n.threads));
+  if (n.threads < 32 || n.threads % 32 != 0)
+    return malformed(n, str("{} threads; a barrier takes whole warps", n.threads));
   return {};
 }
 

@@ -19,7 +19,7 @@ auto dispatch(const Node& node, F&& f) -> decltype(auto) {
 
 /// True for structs that introduce a symbol or a buffer for their `body` alone.
 template <typename T>
-inline constexpr bool kBinds = __is_same(T, For) || __is_same(T, Let) || __is_same(T, LetStmt) || __is_same(T, Allocate) ||
-                               __is_same(T, TensorMap) || __is_same(T, Role);
+inline constexpr bool kBinds = __is_same(T, For) || __is_same(T, Let) || __is_same(T, LetStmt) ||
+                               __is_same(T, Allocate) || __is_same(T, TensorMap) || __is_same(T, Role);
 
 }  // namespace drawloom

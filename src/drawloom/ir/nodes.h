@@ -129,7 +129,8 @@ struct Load : ExprNode {
   Expr mask;
   ExprList origin;
   Load(Type t, BufferRef b, ExprList i, Expr m, ExprList o, Loc l)
-      : ExprNode(kKind, t, std::move(l)), buffer(std::move(b)), index(std::move(i)), mask(std::move(m)), origin(std::move(o)) {}
+      : ExprNode(kKind, t, std::move(l)), buffer(std::move(b)), index(std::move(i)), mask(std::move(m)),
+        origin(std::move(o)) {}
   void each_field(auto&& f) const { f("buffer", buffer), f("index", index), f("mask", mask), f("origin", origin); }
 };
 
@@ -146,7 +147,8 @@ struct Ramp : ExprNode {
 struct Broadcast : ExprNode {
   static constexpr Kind kKind = Kind::Broadcast;
   Expr value;
-  Broadcast(Expr v, int lanes, Loc l) : ExprNode(kKind, v.type().with_lanes(lanes), std::move(l)), value(std::move(v)) {}
+  Broadcast(Expr v, int lanes, Loc l)
+      : ExprNode(kKind, v.type().with_lanes(lanes), std::move(l)), value(std::move(v)) {}
   void each_field(auto&& f) const { f("value", value), f("lanes", static_cast<int>(type.lanes)); }
 };
 
@@ -176,7 +178,8 @@ struct For : StmtNode {
   ForKind how;
   Stmt body;
   For(SymbolRef s, Expr m, Expr e, ForKind h, Stmt b, Loc l)
-      : StmtNode(kKind, std::move(l)), symbol(std::move(s)), min(std::move(m)), extent(std::move(e)), how(h), body(std::move(b)) {}
+      : StmtNode(kKind, std::move(l)), symbol(std::move(s)), min(std::move(m)), extent(std::move(e)), how(h),
+        body(std::move(b)) {}
   void each_field(auto&& f) const {
     f("symbol", symbol), f("min", min), f("extent", extent), f("how", how), f("body", body);
   }
@@ -227,10 +230,11 @@ struct Store : StmtNode {
   ExprList origin;
   bool nontemporal;
   Store(BufferRef b, ExprList i, Expr v, Expr m, ExprList o, bool nt, Loc l)
-      : StmtNode(kKind, std::move(l)), buffer(std::move(b)), index(std::move(i)), value(std::move(v)), mask(std::move(m)),
-        origin(std::move(o)), nontemporal(nt) {}
+      : StmtNode(kKind, std::move(l)), buffer(std::move(b)), index(std::move(i)), value(std::move(v)),
+        mask(std::move(m)), origin(std::move(o)), nontemporal(nt) {}
   void each_field(auto&& f) const {
-    f("buffer", buffer), f("index", index), f("value", value), f("mask", mask), f("origin", origin), f("nontemporal", nontemporal);
+    f("buffer", buffer), f("index", index), f("value", value), f("mask", mask), f("origin", origin),
+        f("nontemporal", nontemporal);
   }
 };
 
@@ -252,8 +256,11 @@ struct Check : StmtNode {
   std::string code, message;
   ExprList args;
   Check(Expr c, std::string k, std::string m, ExprList a, Loc l)
-      : StmtNode(kKind, std::move(l)), condition(std::move(c)), code(std::move(k)), message(std::move(m)), args(std::move(a)) {}
-  void each_field(auto&& f) const { f("condition", condition), f("code", code), f("message", message), f("args", args); }
+      : StmtNode(kKind, std::move(l)), condition(std::move(c)), code(std::move(k)), message(std::move(m)),
+        args(std::move(a)) {}
+  void each_field(auto&& f) const {
+    f("condition", condition), f("code", code), f("message", message), f("args", args);
+  }
 };
 
 /// Orders earlier nontemporal stores before everything that follows (x86: sfence).

@@ -207,7 +207,9 @@ class IrParser {
     while (!in_.accept("}")) {
       DRAWLOOM_REQUIRE(exprs_.shared_lines());
       if (in_.at("let") || in_.at("allocate") || in_.at("tensor_map")) {
-        DRAWLOOM_TRY(auto binder, in_.at("let") ? let_line() : in_.at("allocate") ? allocate_line() : tensor_map_line());
+        DRAWLOOM_TRY(auto binder, in_.at("let")        ? let_line()
+                                  : in_.at("allocate") ? allocate_line()
+                                                       : tensor_map_line());
         if (in_.at("{")) {
           const size_t outer = scope_.size() - 1;
           DRAWLOOM_TRY(auto body, braces());

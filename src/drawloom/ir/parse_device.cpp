@@ -98,7 +98,8 @@ class DeviceParser {
  private:
   auto barrier() -> Result<ElementText> {
     DRAWLOOM_TRY(auto e, exprs_.element());
-    if (e.mask || !e.origin.empty()) return Diag(DiagKind::ir_malformed, loc_, "mbarrier", "it has no mask and no origin");
+    if (e.mask || !e.origin.empty())
+      return Diag(DiagKind::ir_malformed, loc_, "mbarrier", "it has no mask and no origin");
     return e;
   }
   auto said(std::string_view word) -> Result<Expr> {
@@ -119,11 +120,16 @@ class DeviceParser {
 };
 
 constexpr std::pair<std::string_view, Result<Stmt> (DeviceParser::*)()> kStatements[] = {
-    {"sync", &DeviceParser::sync},       {"init", &DeviceParser::init},
-    {"arrive", &DeviceParser::arrive},   {"expect", &DeviceParser::expect},
-    {"wait", &DeviceParser::wait},       {"fence", &DeviceParser::fence},
-    {"issue", &DeviceParser::issue},     {"commit", &DeviceParser::commit},
-    {"wait_group", &DeviceParser::wait_group}, {"set_registers", &DeviceParser::set_registers},
+    {"sync", &DeviceParser::sync},
+    {"init", &DeviceParser::init},
+    {"arrive", &DeviceParser::arrive},
+    {"expect", &DeviceParser::expect},
+    {"wait", &DeviceParser::wait},
+    {"fence", &DeviceParser::fence},
+    {"issue", &DeviceParser::issue},
+    {"commit", &DeviceParser::commit},
+    {"wait_group", &DeviceParser::wait_group},
+    {"set_registers", &DeviceParser::set_registers},
 };
 
 auto bracketed(std::string_view word, TokenCursor& in, ExprParser& exprs) -> Result<ExprList> {
@@ -155,10 +161,8 @@ auto launch_head(TokenCursor& in) -> Result<LaunchHead> {
     DRAWLOOM_REQUIRE(in.expect(","));
     DRAWLOOM_TRY(a.cluster_z, small_integer(in, "number of blocks"));
   }
-  const std::pair<std::string_view, int*> parts[] = {{"shared", &a.shared_bytes},
-                                                     {"registers", &a.registers},
-                                                     {"min_blocks", &a.min_blocks},
-                                                     {"spills", &a.spills}};
+  const std::pair<std::string_view, int*> parts[] = {
+      {"shared", &a.shared_bytes}, {"registers", &a.registers}, {"min_blocks", &a.min_blocks}, {"spills", &a.spills}};
   for (const auto& [word, value] : parts) {
     if (!in.accept(word)) continue;
     DRAWLOOM_TRY(*value, small_integer(in, word));

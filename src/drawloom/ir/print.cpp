@@ -40,7 +40,9 @@ class Names {
     h.context = this;
     h.symbol = [](void* self, const Symbol& s) { return static_cast<Names*>(self)->of(s); };
     h.buffer = [](void* self, const BufferDecl& b) { return static_cast<Names*>(self)->of(b); };
-    h.enter = [](void* self, const Symbol& s) { static_cast<Names*>(self)->enter(), static_cast<Names*>(self)->bind(&s); };
+    h.enter = [](void* self, const Symbol& s) {
+      static_cast<Names*>(self)->enter(), static_cast<Names*>(self)->bind(&s);
+    };
     h.leave = [](void* self) { static_cast<Names*>(self)->leave(); };
     h.func = [](void*, const FuncDecl& f) { return name_text(f.name); };
     return h;

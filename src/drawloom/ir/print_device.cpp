@@ -6,7 +6,8 @@ namespace drawloom {
 namespace {
 
 /// `%b[i, j]` of the first `index.size()` texts.
-auto element(const BufferRef& buffer, const ExprList& index, const Texts& texts, const NameHooks& names) -> std::string {
+auto element(const BufferRef& buffer, const ExprList& index, const Texts& texts, const NameHooks& names)
+    -> std::string {
   const auto end = texts.begin() + static_cast<long>(index.size());
   return str("{}[{}]", names.buffer(names.context, *buffer), join({texts.begin(), end}, ", "));
 }
@@ -54,20 +55,23 @@ auto device_line(const Init& n, const Texts& texts, const NameHooks& names) -> s
 }
 auto device_line(const Arrive& n, const Texts& texts, const NameHooks& names) -> std::string {
   const size_t at = n.index.size();
-  return str("arrive {} count {}", element(n.barrier, n.index, texts, names), texts[at]) + part("bytes", texts[at + 1]) +
-         part("rank", texts[at + 2]);
+  return str("arrive {} count {}", element(n.barrier, n.index, texts, names), texts[at]) +
+         part("bytes", texts[at + 1]) + part("rank", texts[at + 2]);
 }
 auto device_line(const Expect& n, const Texts& texts, const NameHooks& names) -> std::string {
   return str("expect {} bytes {}", element(n.barrier, n.index, texts, names), texts.back());
 }
 auto device_line(const Wait& n, const Texts& texts, const NameHooks& names) -> std::string {
-  return str("wait {} parity {}{}", element(n.barrier, n.index, texts, names), texts.back(), n.cluster ? " cluster" : "");
+  return str("wait {} parity {}{}", element(n.barrier, n.index, texts, names), texts.back(),
+             n.cluster ? " cluster" : "");
 }
 auto device_line(const Fence& n, const Texts&, const NameHooks&) -> std::string { return str("fence {}", word(n.how)); }
 auto device_line(const Issue& n, const Texts& texts, const NameHooks&) -> std::string {
   return str("issue {} ({})", quoted(n.atom), join(texts, ", "));
 }
-auto device_line(const Commit& n, const Texts&, const NameHooks&) -> std::string { return str("commit {}", word(n.group)); }
+auto device_line(const Commit& n, const Texts&, const NameHooks&) -> std::string {
+  return str("commit {}", word(n.group));
+}
 auto device_line(const WaitGroup& n, const Texts&, const NameHooks&) -> std::string {
   return str("wait_group {} {}", word(n.group), n.pending);
 }
@@ -95,7 +99,8 @@ auto tensor_map_head(const TensorMap& n, const std::string& symbol, const Texts&
   out += str(" dims ({})", list(n.dims));
   out += str(" strides ({})", list(n.strides));
   out += str(" box ({})", list(n.box));
-  return out + part("swizzle", n.swizzle) + part("promotion", n.promotion) + (n.fill == TensorFill::Nan ? " fill nan" : "");
+  return out + part("swizzle", n.swizzle) + part("promotion", n.promotion) +
+         (n.fill == TensorFill::Nan ? " fill nan" : "");
 }
 
 }  // namespace drawloom

@@ -10,9 +10,9 @@ namespace drawloom {
 
 /// Device statements of one line.
 template <typename T>
-concept DeviceLine =
-    __is_same(T, Sync) || __is_same(T, Init) || __is_same(T, Arrive) || __is_same(T, Expect) || __is_same(T, Wait) ||
-    __is_same(T, Fence) || __is_same(T, Issue) || __is_same(T, Commit) || __is_same(T, WaitGroup) || __is_same(T, SetRegisters);
+concept DeviceLine = __is_same(T, Sync) || __is_same(T, Init) || __is_same(T, Arrive) || __is_same(T, Expect) ||
+                     __is_same(T, Wait) || __is_same(T, Fence) || __is_same(T, Issue) || __is_same(T, Commit) ||
+                     __is_same(T, WaitGroup) || __is_same(T, SetRegisters);
 
 /// All expressions of a node in the order of its fields; undefined ones too.
 template <typename T>

@@ -194,9 +194,7 @@ class ExprPrinter {
     const auto left = text(n.a, strength + is_compare(n.op));
     return str("{} {} {}", left, op_text(n.op), text(n.b, strength + 1));
   }
-  auto node_text(const Select& n) -> std::string {
-    return str("select({})", list({n.condition, n.yes, n.no}));
-  }
+  auto node_text(const Select& n) -> std::string { return str("select({})", list({n.condition, n.yes, n.no})); }
   auto node_text(const Call& n) -> std::string { return str("{}({})", op_text(n.function), list(n.args)); }
   auto node_text(const Access& n) -> std::string {
     const auto component = n.component == 0 ? "" : str("[{}]", n.component);
@@ -210,9 +208,7 @@ class ExprPrinter {
     if (!n.origin.empty()) out += str("; origin {}", list(n.origin));
     return out + "]";
   }
-  auto node_text(const Ramp& n) -> std::string {
-    return str("ramp({}, {})", list({n.base, n.stride}), n.type.lanes);
-  }
+  auto node_text(const Ramp& n) -> std::string { return str("ramp({}, {})", list({n.base, n.stride}), n.type.lanes); }
   auto node_text(const Broadcast& n) -> std::string { return str("broadcast({}, {})", text(n.value), n.type.lanes); }
   auto node_text(const Address& n) -> std::string {
     return str("&{}[{}]", names_.buffer(names_.context, *n.buffer), list(n.index));

@@ -81,7 +81,8 @@ auto Rewriter<Derived>::rewrite(const Expr& e) -> Expr {
   switch (e.kind()) {
 #define NODE_Expr(name) \
   case Kind::name: result = rewriting::apply(derived, e.to<name>(), e); break;
-#define NODE_Stmt(name) case Kind::name: break;
+#define NODE_Stmt(name) \
+  case Kind::name: break;
 #define NODE(name, family) NODE_##family(name)
 #include "drawloom/ir/nodes.def"
 #undef NODE
@@ -99,7 +100,8 @@ auto Rewriter<Derived>::rewrite(const Stmt& s) -> Stmt {
   auto& derived = static_cast<Derived&>(*this);
   Stmt result;
   switch (s.kind()) {
-#define NODE_Expr(name) case Kind::name: break;
+#define NODE_Expr(name) \
+  case Kind::name: break;
 #define NODE_Stmt(name) \
   case Kind::name: result = rewriting::apply(derived, s.to<name>(), s); break;
 #define NODE(name, family) NODE_##family(name)

@@ -19,11 +19,10 @@ auto element_text(Type t) -> std::string {
 }
 
 constexpr std::pair<std::string_view, Type> kElements[] = {
-    {"i8", int_type(8)},      {"i16", int_type(16)},    {"i32", int_type(32)},
-    {"i64", int_type(64)},    {"u8", uint_type(8)},     {"u16", uint_type(16)},
-    {"u32", uint_type(32)},   {"u64", uint_type(64)},   {"f16", float_type(16)},
-    {"f32", float_type(32)},  {"f64", float_type(64)},  {"bf16", {TypeCode::BFloat, 16, 1}},
-    {"bool", kBool},          {"index", kIndex},
+    {"i8", int_type(8)},     {"i16", int_type(16)},   {"i32", int_type(32)},   {"i64", int_type(64)},
+    {"u8", uint_type(8)},    {"u16", uint_type(16)},  {"u32", uint_type(32)},  {"u64", uint_type(64)},
+    {"f16", float_type(16)}, {"f32", float_type(32)}, {"f64", float_type(64)}, {"bf16", {TypeCode::BFloat, 16, 1}},
+    {"bool", kBool},         {"index", kIndex},
 };
 
 }  // namespace

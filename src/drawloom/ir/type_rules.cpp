@@ -153,7 +153,8 @@ auto problem(const Load& n) -> Problem { return element_problem(n); }
 
 auto problem(const Ramp& n) -> Problem {
   if (n.base.type() != n.stride.type()) return mismatch(n, n.base.type(), n.stride.type());
-  if (!n.base.type().is_scalar() || n.base.type().is_bool()) return malformed(n, "base and stride are not scalar numbers");
+  if (!n.base.type().is_scalar() || n.base.type().is_bool())
+    return malformed(n, "base and stride are not scalar numbers");
   if (n.type.lanes < 2) return malformed(n, "fewer than 2 lanes");
   return {};
 }
@@ -191,10 +192,13 @@ auto problem(const Allocate& n) -> Problem {
   if (count != rank && count != 1) return malformed(n, str("{} extents for a buffer of rank {}", count, rank));
   if (auto p = index_problem(n, n.extents, 1, "extent")) return p;
   if (n.buffer->memory == MemoryKind::Heap) return {};
-  const bool misplaced = n.buffer->memory == MemoryKind::Shared && (n.buffer->at < 0 || n.buffer->at % n.buffer->element.bytes() != 0);
-  if (misplaced) return malformed(n, str("byte {} is no place for elements of {} bytes", n.buffer->at, n.buffer->element.bytes()));
+  const bool misplaced =
+      n.buffer->memory == MemoryKind::Shared && (n.buffer->at < 0 || n.buffer->at % n.buffer->element.bytes() != 0);
+  if (misplaced)
+    return malformed(n, str("byte {} is no place for elements of {} bytes", n.buffer->at, n.buffer->element.bytes()));
   for (const auto& e : n.extents) {
-    if (e.kind() != Kind::IntImm) return malformed(n, str("extent `{}` of a {} buffer is not constant", print(e), memory_name(n.buffer->memory)));
+    if (e.kind() != Kind::IntImm)
+      return malformed(n, str("extent `{}` of a {} buffer is not constant", print(e), memory_name(n.buffer->memory)));
   }
   return {};
 }
@@ -208,7 +212,8 @@ auto problem(const Check& n) -> Problem {
   if (n.condition.type() != kBool) return malformed(n, str("the condition is {}, not bool", n.condition.type()));
   size_t holes = 0;
   for (size_t at = n.message.find("{}"); at != std::string::npos; at = n.message.find("{}", at + 2)) ++holes;
-  if (holes != n.args.size()) return malformed(n, str("{} arguments for {} places in the message", n.args.size(), holes));
+  if (holes != n.args.size())
+    return malformed(n, str("{} arguments for {} places in the message", n.args.size(), holes));
   for (const auto& a : n.args) {
     if (!a.type().is_scalar()) return malformed(n, "a message argument is a vector");
   }

@@ -8,10 +8,10 @@ namespace drawloom {
 
 /// Facts that passes need, give and break (lower/pipeline.cpp).
 enum class Invariant : uint32_t {
-  UniqueNames = 1,  ///< every binder (node) binds a symbol or buffer of its own
-  FlatStorage = 2,  ///< every Load and Store has one subscript
-  NoVectorLoops = 4,  ///< no For of kind Vectorized
-  NoUnrolledLoops = 8,  ///< no For of kind Unrolled
+  UniqueNames = 1,         ///< every binder (node) binds a symbol or buffer of its own
+  FlatStorage = 2,         ///< every Load and Store has one subscript
+  NoVectorLoops = 4,       ///< no For of kind Vectorized
+  NoUnrolledLoops = 8,     ///< no For of kind Unrolled
   RegistersConstant = 16,  ///< subscripts of Register buffers are constants
 };
 using InvariantSet = uint32_t;

@@ -27,7 +27,8 @@ class LaunchVerifier {
     if (!shape) return {shape.diag()};
     threads_ = launch_threads(*shape->threads);
     group_ = threads_;
-    if (threads_ > kMaxThreads || threads_ < 1) report(*shape->threads, str("{} threads; a block has 1 to 1024", threads_));
+    if (threads_ > kMaxThreads || threads_ < 1)
+      report(*shape->threads, str("{} threads; a block has 1 to 1024", threads_));
     visit(shape->body);
     return std::move(found_);
   }
@@ -56,7 +57,8 @@ class LaunchVerifier {
   void check(const Check& n) { report(n, "a check is made by the host, outside the launch"); }
   void check(const StoreFence& n) { report(n, "a fence of the host"); }
   void check(const For& n) {
-    if (n.how == ForKind::Block || n.how == ForKind::Thread) report(n, "block and thread loops stand at the head of a launch");
+    if (n.how == ForKind::Block || n.how == ForKind::Thread)
+      report(n, "block and thread loops stand at the head of a launch");
     if (n.how == ForKind::Parallel) report(n, "a parallel loop of the host in device code");
   }
   void check(const Allocate& n) {
@@ -68,7 +70,8 @@ class LaunchVerifier {
     int64_t end = n.buffer->element.bytes();
     for (const auto& e : n.extents) end *= std::max<int64_t>(e.to<IntImm>().value, 0);
     end += n.buffer->at;
-    if (end > launch_.shared_bytes) report(n, str("it ends at byte {}; the launch has {} of shared memory", end, launch_.shared_bytes));
+    if (end > launch_.shared_bytes)
+      report(n, str("it ends at byte {}; the launch has {} of shared memory", end, launch_.shared_bytes));
   }
   void check(const RoleSwitch& n) {
     if (role_) return report(n, "roles inside a role");
@@ -83,7 +86,8 @@ class LaunchVerifier {
   }
   void check(const SetRegisters& n) {
     if (!role_) return report(n, "only a role sets its registers");
-    if (role_->warps % 4 != 0) report(n, str("role \"{}\" has {} warps; registers are set by whole warpgroups of 4", role_->name, role_->warps));
+    if (role_->warps % 4 != 0)
+      report(n, str("role \"{}\" has {} warps; registers are set by whole warpgroups of 4", role_->name, role_->warps));
   }
   void check(const Sync& n) {
     if (n.threads > threads_) report(n, str("{} threads; the block has {}", n.threads, threads_));
@@ -99,7 +103,8 @@ class LaunchVerifier {
   static auto role_registers(const Role& role, int entry) -> int {
     int out = entry;
     each_node(role, [&](const Node& node) {
-      if (node.kind == Kind::SetRegisters) out = std::max(static_cast<const SetRegisters&>(node).count, out == entry ? 0 : out);
+      if (node.kind == Kind::SetRegisters)
+        out = std::max(static_cast<const SetRegisters&>(node).count, out == entry ? 0 : out);
       return true;
     });
     return out;

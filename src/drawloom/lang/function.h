@@ -48,9 +48,9 @@ struct RecordedStep {
 /// once another Func or a Pipeline uses it.
 struct FunctionDef : FuncDecl {
   using FuncDecl::FuncDecl;
-  std::vector<SymbolRef> args;   ///< kind Var, one per dimension; names are unique within the Func
-  std::vector<Type> types;       ///< one per component
-  Definition pure;               ///< values empty: not defined yet
+  std::vector<SymbolRef> args;  ///< kind Var, one per dimension; names are unique within the Func
+  std::vector<Type> types;      ///< one per component
+  Definition pure;              ///< values empty: not defined yet
   std::vector<Definition> updates;
   /// Dimension that is ordered (a recurrence along it), or -1; its first step is `ordered_first`.
   int ordered_dim = -1;
@@ -58,11 +58,11 @@ struct FunctionDef : FuncDecl {
   std::vector<RecordedStep> recorded;
   Loc loc;
   bool frozen = false;
-  Loc frozen_at;               ///< where it was used
-  bool auto_named = false;     ///< the user gave no name: `name` may change until a Pipeline is made
-  bool name_settled = false;   ///< a Pipeline was made of it: the name stays
+  Loc frozen_at;              ///< where it was used
+  bool auto_named = false;    ///< the user gave no name: `name` may change until a Pipeline is made
+  bool name_settled = false;  ///< a Pipeline was made of it: the name stays
 
-  int declared_rank = -1;        ///< of a Func declared with its types before its definition; -1: not said
+  int declared_rank = -1;  ///< of a Func declared with its types before its definition; -1: not said
 
   auto defined() const -> bool { return !pure.values.empty(); }
   auto rank() const -> int { return static_cast<int>(args.size()); }
@@ -81,10 +81,10 @@ enum class Effect : uint8_t { exact, reassociates, approximates };
 /// A closed algorithm: immutable, what every later layer starts from.
 struct PipelineDef : RefCounted {
   std::string name;
-  std::vector<FunctionRef> funcs;      ///< every reachable Func, producers before consumers, deterministic order
-  std::vector<FunctionRef> outputs;    ///< as given; also in funcs
-  std::vector<BufferRef> inputs;       ///< Argument buffers read by any Func, in order of first use
-  std::vector<SymbolRef> params;       ///< scalar parameters, in order of first use
+  std::vector<FunctionRef> funcs;    ///< every reachable Func, producers before consumers, deterministic order
+  std::vector<FunctionRef> outputs;  ///< as given; also in funcs
+  std::vector<BufferRef> inputs;     ///< Argument buffers read by any Func, in order of first use
+  std::vector<SymbolRef> params;     ///< scalar parameters, in order of first use
   /// One per output component: the Argument buffer the result goes to (`f`, or `f.0`, `f.1`, ...).
   std::vector<BufferRef> output_buffers;
   Effect allowed = Effect::exact;

@@ -51,7 +51,8 @@ class CallChecks {
       const auto i = static_cast<size_t>(d);
       const Expr ok = binary(BinaryOp::And, binary(BinaryOp::EQ, var_ref(a.min[i]), var_ref(b.min[i])),
                              binary(BinaryOp::EQ, var_ref(a.extent[i]), var_ref(b.extent[i])));
-      require(ok, "constraint_failed", str("{}: outputs {} and {} differ in dimension {}", pipeline(), a.name, b.name, d), {});
+      require(ok, "constraint_failed",
+              str("{}: outputs {} and {} differ in dimension {}", pipeline(), a.name, b.name, d), {});
     }
   }
 
@@ -60,7 +61,9 @@ class CallChecks {
     const auto promised = realisation_facts(nest_, {nest_.graph->find(f.name()), 0}, cache_).need.dims[d];
     const Expr ok = binary(BinaryOp::And, binary(BinaryOp::EQ, var_ref(b.min[d]), scope_.expr(promised.lo)),
                            binary(BinaryOp::EQ, var_ref(b.extent[d]), scope_.expr(promised.extent())));
-    require(ok, "constraint_failed", str("{}: output {} is bound to {{}} elements from {{}} in dimension {}, but has {{}} from {{}}", pipeline(), b.name, d),
+    require(ok, "constraint_failed",
+            str("{}: output {} is bound to {{}} elements from {{}} in dimension {}, but has {{}} from {{}}", pipeline(),
+                b.name, d),
             {scope_.expr(promised.extent()), scope_.expr(promised.lo), var_ref(b.extent[d]), var_ref(b.min[d])});
   }
 
@@ -86,8 +89,10 @@ class CallChecks {
     const Cond in_time = Cond::nonnegative(need.dims[d].lo - first);
     if (in_time.is_always()) return;
     const Expr ok = to_expr(scope_.cond(in_time));
-    require(f.is_output ? ok : binary(BinaryOp::Or, unary(UnaryOp::Not, to_expr(scope_.when(need.when))), ok), "out_of_bounds",
-            str("{}: {}{} starts at {{}} in dimension {}, but its first step is {{}}", pipeline(), f.is_output ? "output " : "", f.name(), d),
+    require(f.is_output ? ok : binary(BinaryOp::Or, unary(UnaryOp::Not, to_expr(scope_.when(need.when))), ok),
+            "out_of_bounds",
+            str("{}: {}{} starts at {{}} in dimension {}, but its first step is {{}}", pipeline(),
+                f.is_output ? "output " : "", f.name(), d),
             {scope_.expr(need.dims[d].lo), to_expr(first)});
   }
 
@@ -99,7 +104,8 @@ class CallChecks {
       if (r.lo == lo && r.hi == end - 1) continue;
       const Expr inside = to_expr(scope_.cond(Cond::nonnegative(r.lo - lo) && Cond::nonnegative(end - 1 - r.hi)));
       require(binary(BinaryOp::Or, unary(UnaryOp::Not, to_expr(scope_.when(region.when))), inside), "out_of_bounds",
-              str("{}: {} {} is used from {{}} to {{}} in dimension {}, but holds {{}} to {{}}", pipeline(), what, b.name, d),
+              str("{}: {} {} is used from {{}} to {{}} in dimension {}, but holds {{}} to {{}}", pipeline(), what,
+                  b.name, d),
               {scope_.expr(r.lo), scope_.expr(r.hi), to_expr(lo), to_expr(end - 1)});
     }
   }
@@ -107,9 +113,10 @@ class CallChecks {
   void demands(const StageLeaf& leaf) {
     for (const auto& d : leaf.demands) {
       const Form extent = scope_.form(resolve(nest_, d.extent, cache_));
-      require(binary(BinaryOp::EQ, to_expr(floor_mod(extent, d.factor)), index_imm(0)), "constraint_failed",
-              str("{}: {} rounds a loop of extent {{}} up to a multiple of {{}}", pipeline(), nest_.func(leaf.what).name()),
-              {to_expr(extent), to_expr(d.factor)});
+      require(
+          binary(BinaryOp::EQ, to_expr(floor_mod(extent, d.factor)), index_imm(0)), "constraint_failed",
+          str("{}: {} rounds a loop of extent {{}} up to a multiple of {{}}", pipeline(), nest_.func(leaf.what).name()),
+          {to_expr(extent), to_expr(d.factor)});
     }
   }
 
@@ -121,6 +128,8 @@ class CallChecks {
 
 }  // namespace
 
-auto call_checks(const Nest& nest, QueryCache& cache, const EmitScope& scope) -> StmtList { return CallChecks(nest, cache, scope).emit(); }
+auto call_checks(const Nest& nest, QueryCache& cache, const EmitScope& scope) -> StmtList {
+  return CallChecks(nest, cache, scope).emit();
+}
 
 }  // namespace drawloom

@@ -23,7 +23,8 @@ constexpr int64_t kStackBytes = 64 * 1024;
 
 auto own_loop_node(const TreeNode& n, const StageLeaf& leaf) -> bool {
   const auto* loop = n.as<LoopNode>();
-  return loop && std::any_of(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& l) { return l.id == loop->id; });
+  return loop &&
+         std::any_of(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& l) { return l.id == loop->id; });
 }
 
 class Emitter {
@@ -50,7 +51,8 @@ class Emitter {
   // ---- lists
 
   /// The children of `node` from `from` on. `only_warm`: realisations that run in the warm-up of `site` alone.
-  auto list(const TreeNode& node, size_t from, const Site& site, const EmitScope& scope, bool only_warm = false) -> Stmt {
+  auto list(const TreeNode& node, size_t from, const Site& site, const EmitScope& scope, bool only_warm = false)
+      -> Stmt {
     StmtList out;
     for (size_t i = from; i < node.children.size(); ++i) {
       const auto& child = *node.children[i];
@@ -98,7 +100,8 @@ class Emitter {
 
   // ---- storage
 
-  auto storage(const StoreNode& s, const TreeNode& node, size_t i, const Site& site, EmitScope scope, bool only_warm) -> Stmt {
+  auto storage(const StoreNode& s, const TreeNode& node, size_t i, const Site& site, EmitScope scope, bool only_warm)
+      -> Stmt {
     const auto& facts = realisation_facts(nest_, s.what, cache_);
     const auto& f = nest_.func(s.what);
     StorageHere here;
@@ -108,8 +111,11 @@ class Emitter {
       const auto& stored = facts.stored.dims[d];
       const int64_t fold = fold_depth(s, facts, d);
       here.fold.push_back(fold);
-      here.origin.push_back(scope.facts.simplify(scope.form(DRAWLOOM_FAULT(origin_of_need) ? facts.need.dims[d].lo : stored.lo)));
-      const Form extent = fold > 0 ? Form(fold) : stored.cover.is_constant() ? stored.cover : scope.form(stored.extent());
+      here.origin.push_back(
+          scope.facts.simplify(scope.form(DRAWLOOM_FAULT(origin_of_need) ? facts.need.dims[d].lo : stored.lo)));
+      const Form extent = fold > 0                     ? Form(fold)
+                          : stored.cover.is_constant() ? stored.cover
+                                                       : scope.form(stored.extent());
       extents.push_back(to_expr(extent));
       const auto c = extent.as_constant();
       elements = elements && c ? std::optional<int64_t>(*elements * *c) : std::nullopt;
@@ -141,7 +147,8 @@ class Emitter {
 
   // ---- realisations
 
-  auto realisation(const TreeNode& node, size_t begin, size_t end, RealisationId what, const RealisationFacts& facts, EmitScope scope) -> Stmt {
+  auto realisation(const TreeNode& node, size_t begin, size_t end, RealisationId what, const RealisationFacts& facts,
+                   EmitScope scope) -> Stmt {
     std::vector<std::pair<SymbolRef, Expr>> lets;
     const auto bind = [&](const StageLeaf& leaf, const SymbolRef& nest_symbol, const Form& value) {
       if (uses_own_loops(value, leaf)) {  // a recurrence: the region moves with the stage's own loop
@@ -182,7 +189,8 @@ class Emitter {
   }
 
   static auto uses_own_loops(const Form& f, const StageLeaf& leaf) -> bool {
-    return std::any_of(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& l) { return uses_symbol(f, l.id.get()); });
+    return std::any_of(leaf.loops.begin(), leaf.loops.end(),
+                       [&](const NamedLoop& l) { return uses_symbol(f, l.id.get()); });
   }
 
   static auto here(const When& when, const EmitScope& scope) -> When {
@@ -191,7 +199,9 @@ class Emitter {
     return out;
   }
 
-  auto stage_name(const StageLeaf& leaf) const -> std::string { return StageName{nest_.func(leaf.what).name(), leaf.stage - 1, -1}.text(); }
+  auto stage_name(const StageLeaf& leaf) const -> std::string {
+    return StageName{nest_.func(leaf.what).name(), leaf.stage - 1, -1}.text();
+  }
 
   // ---- loops
 
@@ -215,7 +225,8 @@ class Emitter {
   static auto has_serial_loop(const TreeNode& node) -> bool {
     const auto* loop = node.as<LoopNode>();
     if (loop && loop->how == ForKind::Serial) return true;
-    return std::any_of(node.children.begin(), node.children.end(), [](const TreeRef& c) { return has_serial_loop(*c); });
+    return std::any_of(node.children.begin(), node.children.end(),
+                       [](const TreeRef& c) { return has_serial_loop(*c); });
   }
 
   /// What `emit` makes for the part of a loop that is not the steady state.
@@ -245,7 +256,8 @@ class Emitter {
     const Form end = scope.form(loop.extent);
     const auto part = steady_iterations(loop, leaf, scope);
     if (!part) return run_loop(node, loop, leaf, {Form(0), end}, scope);
-    if (how(loop) != ForKind::Serial || warm_iterations(loop) > 0) return run_loop(node, loop, leaf, {Form(0), end, nullptr, &*part}, scope);
+    if (how(loop) != ForKind::Serial || warm_iterations(loop) > 0)
+      return run_loop(node, loop, leaf, {Form(0), end, nullptr, &*part}, scope);
     const auto middle = make_symbol(SymbolKind::Let, str("{}.steady", loop.id->name));
     const Stmt first = run_loop(node, loop, leaf, {Form(0), Form(middle), &*part}, scope);
     const Stmt rest = unsteady(node, [&] { return run_loop(node, loop, leaf, {Form(middle), end}, scope); });
@@ -258,14 +270,17 @@ class Emitter {
     return emit_point(nest_, leaf, scope, at);
   }
 
-  auto run_loop(const TreeNode& node, const LoopNode& loop, const StageLeaf& leaf, Iterations range, const EmitScope& scope) -> Stmt {
+  auto run_loop(const TreeNode& node, const LoopNode& loop, const StageLeaf& leaf, Iterations range,
+                const EmitScope& scope) -> Stmt {
     std::vector<const Clip*> guards;
     for (const auto& c : leaf.clips) {
-      if (std::find(scope.dropped.begin(), scope.dropped.end(), &c) != scope.dropped.end() || tied_loop(c, leaf) != loop.id) continue;
+      if (std::find(scope.dropped.begin(), scope.dropped.end(), &c) != scope.dropped.end() ||
+          tied_loop(c, leaf) != loop.id)
+        continue;
       if (const auto shorter = shortened(c, loop, leaf, scope))
         range.end = min(range.end, *shorter);
-      else
-        if (!DRAWLOOM_FAULT(guard_dropped)) guards.push_back(&c);
+      else if (!DRAWLOOM_FAULT(guard_dropped))
+        guards.push_back(&c);
     }
     const Stmt warm = warm_up(node, loop, range, scope);
     const auto id = make_symbol(SymbolKind::Loop, loop.id->name, kIndex, loop.loc);
@@ -280,10 +295,12 @@ class Emitter {
     if (range.inside) {
       EmitScope steady = inside;
       drop_clip(*range.inside, steady);
-      body = make_if(to_expr(Cond::nonnegative(range.inside->steady - Form(id) - 1)), list(node, 0, loop.id, steady), body);
+      body = make_if(to_expr(Cond::nonnegative(range.inside->steady - Form(id) - 1)), list(node, 0, loop.id, steady),
+                     body);
     }
     for (const auto* c : guards)
-      if (!always_holds(*c, inside)) body = make_if(to_expr(inside.cond(Cond::nonnegative(c->limit - c->index - 1))), body);
+      if (!always_holds(*c, inside))
+        body = make_if(to_expr(inside.cond(Cond::nonnegative(c->limit - c->index - 1))), body);
     if (starts_tasks) {
       inside_parallel_ = false;
       if (writes_nontemporally(node)) body = make_block({body, store_fence()});
@@ -315,7 +332,8 @@ class Emitter {
 
   auto writes_nontemporally(const TreeNode& node) const -> bool {
     const auto leaves = stage_leaves_below(&node);
-    return std::any_of(leaves.begin(), leaves.end(), [&](const StageLeaf* l) { return nest_.func(l->what).nontemporal; });
+    return std::any_of(leaves.begin(), leaves.end(),
+                       [&](const StageLeaf* l) { return nest_.func(l->what).nontemporal; });
   }
 
   auto warm_iterations(const LoopNode& loop) -> int64_t {
@@ -352,10 +370,13 @@ class Emitter {
     return {};
   }
 
-  auto node_of(const SymbolRef& loop) const -> const LoopNode& { return *find_loop(nest_.tree, loop)->node->as<LoopNode>(); }
+  auto node_of(const SymbolRef& loop) const -> const LoopNode& {
+    return *find_loop(nest_.tree, loop)->node->as<LoopNode>();
+  }
 
   /// The trip count that the clip leaves to the loop it is tied to, where that is one number.
-  auto shortened(const Clip& c, const LoopNode& loop, const StageLeaf& leaf, const EmitScope& scope) const -> std::optional<Form> {
+  auto shortened(const Clip& c, const LoopNode& loop, const StageLeaf& leaf, const EmitScope& scope) const
+      -> std::optional<Form> {
     if (how(loop) != ForKind::Serial && how(loop) != ForKind::Parallel) return {};
     for (const auto& l : leaf.loops)  // a trip count per lane is no trip count
       if (uses_symbol(c.index, l.id.get()) && how(node_of(l.id)) == ForKind::Vectorized) return {};
@@ -366,7 +387,8 @@ class Emitter {
   }
 
   /// Where `loop` is the next loop outside a vector or unrolled loop that a clip is tied to.
-  auto steady_iterations(const LoopNode& loop, const StageLeaf& leaf, const EmitScope& scope) const -> std::optional<Parting> {
+  auto steady_iterations(const LoopNode& loop, const StageLeaf& leaf, const EmitScope& scope) const
+      -> std::optional<Parting> {
     if (plain_ || loop.partition == PartitionMode::never || how(loop) == ForKind::Vectorized) return {};
     for (const auto& c : leaf.clips) {
       if (std::find(scope.dropped.begin(), scope.dropped.end(), &c) != scope.dropped.end()) continue;
@@ -388,7 +410,8 @@ class Emitter {
       if (!closed) continue;
       const Form steady = floor_div(c.limit - 1 - last, *k) + (DRAWLOOM_FAULT(steady_count_plus_one) ? 2 : 1);
       const Form most = last + *k * Form(loop.id);
-      return Parting{&c, scope.form(max(Form(0), min(loop.extent, steady))), Cond::nonnegative(resolve(nest_, c.limit, cache_) - 1 - most)};
+      return Parting{&c, scope.form(max(Form(0), min(loop.extent, steady))),
+                     Cond::nonnegative(resolve(nest_, c.limit, cache_) - 1 - most)};
     }
     return {};
   }
@@ -401,7 +424,8 @@ class Emitter {
   }
 
   /// No other loop of the clip stands between `loop` and the tied one.
-  static auto innermost_outside(const Clip& c, const StageLeaf& leaf, const SymbolRef& loop, const SymbolRef& tied) -> bool {
+  static auto innermost_outside(const Clip& c, const StageLeaf& leaf, const SymbolRef& loop, const SymbolRef& tied)
+      -> bool {
     for (const auto& l : leaf.loops)
       if (l.id != loop && l.id != tied && uses_symbol(c.index, l.id.get()) && inside_of(leaf, l.id, loop)) return false;
     return true;

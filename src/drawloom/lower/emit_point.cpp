@@ -35,7 +35,9 @@ class PointEmitter {
  public:
   PointEmitter(const Nest& nest, const EmitScope& scope) : nest_(nest), scope_(scope), fma_(nest.target.has_fma()) {}
 
-  auto rewrite(const ExprList& written, const Substitution& at) -> ExprList { return Inliner(*this, at).rewrite(written); }
+  auto rewrite(const ExprList& written, const Substitution& at) -> ExprList {
+    return Inliner(*this, at).rewrite(written);
+  }
 
   /// Component `component` of Func `func` at `coords`.
   auto access(const FunctionDef& f, int component, const ExprList& coords, const Loc& loc) -> Expr {
@@ -46,7 +48,8 @@ class PointEmitter {
       return inlined(f, component, coords);
     }
     const auto& s = found->second;
-    return load(s.buffers[static_cast<size_t>(component)], slots(s, coords), {}, s.is_argument ? ExprList{} : coords, loc);
+    return load(s.buffers[static_cast<size_t>(component)], slots(s, coords), {}, s.is_argument ? ExprList{} : coords,
+                loc);
   }
 
   auto slots(const StorageHere& s, const ExprList& coords) const -> ExprList {
@@ -67,7 +70,8 @@ class PointEmitter {
 
   auto inlined(const FunctionDef& f, int component, const ExprList& coords) -> Expr {
     uint64_t h = hash_combine(hash_text(f.name), coords.size());
-    for (size_t i = 0; i < coords.size() - (DRAWLOOM_FAULT(inline_confuses_points) ? 1 : 0); ++i) h = hash_combine(h, hash(coords[i]));
+    for (size_t i = 0; i < coords.size() - (DRAWLOOM_FAULT(inline_confuses_points) ? 1 : 0); ++i)
+      h = hash_combine(h, hash(coords[i]));
     auto& bucket = memo_[h];
     for (const auto& [key, values] : bucket)
       if (key.func == &f && same(key.coords, coords)) return values[static_cast<size_t>(component)];
@@ -102,7 +106,9 @@ namespace {
 /// The first one at the root of a value, or nothing.
 auto starting_choice(const FunctionDef& f, int stage, const ExprList& values) -> Expr {
   if (f.ordered_dim < 0 || stage != 0) return {};
-  const auto is_step = [&](const Expr& e) { return offset_from(e, f.args[static_cast<size_t>(f.ordered_dim)].get()).has_value(); };
+  const auto is_step = [&](const Expr& e) {
+    return offset_from(e, f.args[static_cast<size_t>(f.ordered_dim)].get()).has_value();
+  };
   for (const auto& v : values) {
     const auto* s = v.as<Select>();
     const auto* c = s ? s->condition.as<Binary>() : nullptr;
@@ -123,7 +129,8 @@ auto decided(const ExprList& values, const Expr& condition, bool holds) -> ExprL
 
 }  // namespace
 
-auto emit_point(const Nest& nest, const StageLeaf& leaf, const EmitScope& scope, const std::map<const Symbol*, Expr>& at) -> Stmt {
+auto emit_point(const Nest& nest, const StageLeaf& leaf, const EmitScope& scope,
+                const std::map<const Symbol*, Expr>& at) -> Stmt {
   const auto& f = nest.func(leaf.what);
   const auto& def = f.def->stage(leaf.stage);
   const auto stored = scope.storage.find(leaf.what.func);
@@ -142,7 +149,8 @@ auto emit_point(const Nest& nest, const StageLeaf& leaf, const EmitScope& scope,
     const ExprList values = point.rewrite(written, map);
     std::vector<SymbolRef> names;
     if (values.size() > 1 && !DRAWLOOM_FAULT(tuple_stores_early))
-      for (size_t c = 0; c < values.size(); ++c) names.push_back(make_symbol(SymbolKind::Let, str("{}.{}", f.name(), c), values[c].type(), def.loc));
+      for (size_t c = 0; c < values.size(); ++c)
+        names.push_back(make_symbol(SymbolKind::Let, str("{}.{}", f.name(), c), values[c].type(), def.loc));
     StmtList stores;
     for (size_t c = 0; c < values.size(); ++c) {
       const Expr value = names.empty() ? values[c] : var_ref(names[c], def.loc);
@@ -156,7 +164,8 @@ auto emit_point(const Nest& nest, const StageLeaf& leaf, const EmitScope& scope,
   const auto branches = [&](const auto& self, const ExprList& written) -> Stmt {
     const Expr start = starting_choice(*f.def, leaf.stage, written);
     if (!start) return assign(written);
-    return make_if(point.rewrite({start}, map)[0], self(self, decided(written, start, true)), self(self, decided(written, start, false)), def.loc);
+    return make_if(point.rewrite({start}, map)[0], self(self, decided(written, start, true)),
+                   self(self, decided(written, start, false)), def.loc);
   };
   return branches(branches, def.values_for(nest.target.has_fma()));
 }

@@ -18,11 +18,12 @@ struct StorageHere {
 
 /// A value: inner scopes are copies with more.
 struct EmitScope {
-  std::map<const Symbol*, Form> spelled;    ///< loop ids, bases and extents of the nest -> forms over emitted symbols
-  std::map<const Symbol*, Form> moving;     ///< bases and extents that depend on the stage's own loops, in symbols of the nest
-  std::map<int, StorageHere> storage;       ///< by Func index
-  std::vector<const Clip*> dropped;         ///< clips that hold here (steady state)
-  Facts facts;                              ///< ranges of the loops around and what the dropped clips say, in emitted symbols
+  std::map<const Symbol*, Form> spelled;  ///< loop ids, bases and extents of the nest -> forms over emitted symbols
+  std::map<const Symbol*, Form>
+      moving;  ///< bases and extents that depend on the stage's own loops, in symbols of the nest
+  std::map<int, StorageHere> storage;  ///< by Func index
+  std::vector<const Clip*> dropped;    ///< clips that hold here (steady state)
+  Facts facts;  ///< ranges of the loops around and what the dropped clips say, in emitted symbols
 
   auto form(const Form& f) const -> Form { return substitute(f, spelling()); }
   auto expr(const Form& f) const -> Expr { return to_expr(form(f)); }
@@ -48,6 +49,7 @@ struct EmitScope {
 auto call_checks(const Nest& nest, QueryCache& cache, const EmitScope& scope) -> StmtList;
 /// The statement that computes one point of a stage: values, with inlined Funcs in place and placed ones loaded.
 /// `at` gives each dimension symbol of the stage (args and RVars) its index expression.
-auto emit_point(const Nest& nest, const StageLeaf& leaf, const EmitScope& scope, const std::map<const Symbol*, Expr>& at) -> Stmt;
+auto emit_point(const Nest& nest, const StageLeaf& leaf, const EmitScope& scope,
+                const std::map<const Symbol*, Expr>& at) -> Stmt;
 
 }  // namespace drawloom

@@ -9,7 +9,9 @@
 namespace drawloom {
 namespace {
 
-auto times(const Expr& a, const Expr& b) -> Expr { return is_int(a, 1) ? b : is_int(b, 1) ? a : binary(BinaryOp::Mul, a, b); }
+auto times(const Expr& a, const Expr& b) -> Expr {
+  return is_int(a, 1) ? b : is_int(b, 1) ? a : binary(BinaryOp::Mul, a, b);
+}
 
 class Flattener : public Rewriter<Flattener> {
  public:
@@ -36,21 +38,29 @@ class Flattener : public Rewriter<Flattener> {
   }
 
   auto on(const Load& l, const Expr& self) -> Expr {
-    return load(l.buffer, {flat(l.buffer, rewrite(l.index))}, l.mask ? rewrite(l.mask) : Expr(), rewrite(l.origin), self.loc());
+    return load(l.buffer, {flat(l.buffer, rewrite(l.index))}, l.mask ? rewrite(l.mask) : Expr(), rewrite(l.origin),
+                self.loc());
   }
 
   auto on(const Store& s, const Stmt& self) -> Stmt {
-    return store(s.buffer, {flat(s.buffer, rewrite(s.index))}, rewrite(s.value), s.mask ? rewrite(s.mask) : Expr(), rewrite(s.origin),
-                 s.nontemporal, self.loc());
+    return store(s.buffer, {flat(s.buffer, rewrite(s.index))}, rewrite(s.value), s.mask ? rewrite(s.mask) : Expr(),
+                 rewrite(s.origin), s.nontemporal, self.loc());
   }
 
   auto on(const Address& a, const Expr& self) -> Expr {
-    return Expr(Ref<const ExprNode>(make_ref<Address>(a.type, a.buffer, ExprList{flat(a.buffer, rewrite(a.index))}, self.loc())));
+    return Expr(Ref<const ExprNode>(
+        make_ref<Address>(a.type, a.buffer, ExprList{flat(a.buffer, rewrite(a.index))}, self.loc())));
   }
   auto on(const TensorMap& m, const Stmt& self) -> Stmt {
-    TensorMap::Shape shape{{flat(m.buffer, rewrite(m.base))}, rewrite(m.dims), rewrite(m.strides), rewrite(m.box),
-                           m.swizzle, m.promotion, m.fill};
-    return Stmt(Ref<const StmtNode>(make_ref<TensorMap>(m.symbol, m.buffer, std::move(shape), rewrite(m.body), self.loc())));
+    TensorMap::Shape shape{{flat(m.buffer, rewrite(m.base))},
+                           rewrite(m.dims),
+                           rewrite(m.strides),
+                           rewrite(m.box),
+                           m.swizzle,
+                           m.promotion,
+                           m.fill};
+    return Stmt(
+        Ref<const StmtNode>(make_ref<TensorMap>(m.symbol, m.buffer, std::move(shape), rewrite(m.body), self.loc())));
   }
   auto on(const Init& n, const Stmt&) -> Stmt { return at_barrier(n); }
   auto on(const Arrive& n, const Stmt&) -> Stmt { return at_barrier(n); }

@@ -24,7 +24,8 @@ class Propagator : public Rewriter<Propagator> {
     Substitution known;
     collect(i.condition, known);
     if (known.empty()) return rewrite_children(self);
-    return make_if(i.condition, rewrite(substitute(i.then, known)), i.otherwise ? rewrite(i.otherwise) : Stmt(), self.loc());
+    return make_if(i.condition, rewrite(substitute(i.then, known)), i.otherwise ? rewrite(i.otherwise) : Stmt(),
+                   self.loc());
   }
 };
 

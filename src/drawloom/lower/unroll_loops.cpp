@@ -50,7 +50,8 @@ class Copier : public Rewriter<Copier> {
   auto on(const Store& s, const Stmt& self) -> Stmt {
     const auto it = buffers_.find(s.buffer.get());
     if (it == buffers_.end()) return rewrite_children(self);
-    return store(it->second, rewrite(s.index), rewrite(s.value), s.mask ? rewrite(s.mask) : Expr(), rewrite(s.origin), s.nontemporal, self.loc());
+    return store(it->second, rewrite(s.index), rewrite(s.value), s.mask ? rewrite(s.mask) : Expr(), rewrite(s.origin),
+                 s.nontemporal, self.loc());
   }
 
   auto on(const Address& a, const Expr& self) -> Expr {

@@ -15,7 +15,9 @@ auto is_vector(const Expr& e) -> bool { return e && !e.type().is_scalar(); }
 /// One vector loop being widened. An expression comes back scalar when it is the same in all lanes.
 class Widener {
  public:
-  Widener(const SymbolRef& loop, Expr ramp_of_loop, int lanes) : lanes_(lanes) { values_[loop.get()] = std::move(ramp_of_loop); }
+  Widener(const SymbolRef& loop, Expr ramp_of_loop, int lanes) : lanes_(lanes) {
+    values_[loop.get()] = std::move(ramp_of_loop);
+  }
 
   auto stmt(const Stmt& s) -> Stmt {
     switch (s.kind()) {
@@ -171,7 +173,8 @@ class Widener {
     const Expr around = DRAWLOOM_FAULT(load_mask_dropped) ? Expr() : mask_;
     // One element for all lanes is read under their masks too: with no lane on, it may not exist.
     // So is one whose origin is still written per lane, though its subscript came out the same for all.
-    const bool wide = together(index) || around || is_vector(own) || std::any_of(origin.begin(), origin.end(), is_vector);
+    const bool wide =
+        together(index) || around || is_vector(own) || std::any_of(origin.begin(), origin.end(), is_vector);
     if (!wide) return load(buffer, index, own, origin, loc);
     for (auto& i : index) i = lanes_of(i);
     for (auto& o : origin) o = lanes_of(o);
@@ -184,12 +187,15 @@ class Widener {
     ExprList origin = list(s.origin);
     Expr value = expr(s.value);
     const Expr own = s.mask ? expr(s.mask) : Expr();
-    const bool wide = mask_ || is_vector(value) || is_vector(own) || std::any_of(index.begin(), index.end(), is_vector) ||
+    const bool wide = mask_ || is_vector(value) || is_vector(own) ||
+                      std::any_of(index.begin(), index.end(), is_vector) ||
                       std::any_of(origin.begin(), origin.end(), is_vector);
     if (!wide) return store(buffer, index, value, own, origin, s.nontemporal, loc);
     for (auto& i : index) i = lanes_of(i);
     for (auto& o : origin) o = lanes_of(o);
-    return store(buffer, index, lanes_of(value), both(own ? lanes_of(own) : Expr(), DRAWLOOM_FAULT(store_mask_dropped) ? Expr() : mask_), origin, s.nontemporal, loc);
+    return store(buffer, index, lanes_of(value),
+                 both(own ? lanes_of(own) : Expr(), DRAWLOOM_FAULT(store_mask_dropped) ? Expr() : mask_), origin,
+                 s.nontemporal, loc);
   }
 
   static auto both(const Expr& a, const Expr& b) -> Expr {
@@ -233,7 +239,8 @@ class Vectorizer : public Rewriter<Vectorizer> {
   auto on(const For& f, const Stmt& self) -> Stmt {
     if (f.how != ForKind::Vectorized) return rewrite_children(self);
     int64_t lanes = 0;
-    DRAWLOOM_CHECK(as_int(f.extent, lanes) && lanes >= 1 && lanes < 65536, "vector loop {} has no usable extent", f.symbol->name);
+    DRAWLOOM_CHECK(as_int(f.extent, lanes) && lanes >= 1 && lanes < 65536, "vector loop {} has no usable extent",
+                   f.symbol->name);
     if (lanes == 1) return let_stmt(f.symbol, f.min, f.body, self.loc());
     Widener widener(f.symbol, ramp(f.min, index_imm(1), static_cast<int>(lanes)), static_cast<int>(lanes));
     const Stmt wide = widener.stmt(f.body);

@@ -14,7 +14,8 @@ auto placed_names(const Nest& nest) -> std::vector<std::string> {
   return names;
 }
 
-auto with_suggestion(Diag diag, std::string_view word, const std::vector<std::string>& legal, std::string_view what) -> Diag {
+auto with_suggestion(Diag diag, std::string_view word, const std::vector<std::string>& legal, std::string_view what)
+    -> Diag {
   const auto near = nearest(word, legal);
   if (!near.empty()) return diag.with_help(str("did you mean `{}`?", near));
   if (legal.empty()) return diag;
@@ -76,7 +77,8 @@ auto find_func(const Nest& nest, std::string_view name, const Loc& loc) -> Resul
   return with_suggestion(Diag(DiagKind::schedule_unknown_func, loc, name), name, placed_names(nest), "its Funcs are");
 }
 
-auto find_stages(const Nest& nest, const StageName& name, const Loc& loc) -> Result<std::vector<std::pair<RealisationId, int>>> {
+auto find_stages(const Nest& nest, const StageName& name, const Loc& loc)
+    -> Result<std::vector<std::pair<RealisationId, int>>> {
   DRAWLOOM_TRY(const int f, find_func(nest, name.func, loc));
   const auto& func = nest.graph->func(f);
   const int stage = name.update + 1;
@@ -97,7 +99,8 @@ auto find_stages(const Nest& nest, const StageName& name, const Loc& loc) -> Res
 
 auto leaf_at(const Nest& nest, RealisationId what, int stage) -> const Located& {
   const auto& leaves = place_of(nest, what).leaves;
-  const auto found = std::find_if(leaves.begin(), leaves.end(), [&](const Located& l) { return l.node->as<StageLeaf>()->stage == stage; });
+  const auto found = std::find_if(leaves.begin(), leaves.end(),
+                                  [&](const Located& l) { return l.node->as<StageLeaf>()->stage == stage; });
   DRAWLOOM_CHECK(found != leaves.end(), "no stage {} of {}", stage, nest.func(what).name());
   return *found;
 }
@@ -116,18 +119,21 @@ auto site_text(const Nest& nest, const Site& site) -> std::string {
   return site->name;
 }
 
-auto find_named_loop(const Nest& nest, const StageLeaf& leaf, std::string_view loop, const Loc& loc) -> Result<SymbolRef> {
+auto find_named_loop(const Nest& nest, const StageLeaf& leaf, std::string_view loop, const Loc& loc)
+    -> Result<SymbolRef> {
   for (const auto& n : leaf.loops)
     if (n.name == loop) return n.id;
   const Diag diag(DiagKind::schedule_unknown_loop, loc, stage_text(nest, leaf.what, leaf.stage), loop);
-  const auto gone = std::find_if(leaf.consumed.rbegin(), leaf.consumed.rend(), [&](const ConsumedLoop& c) { return c.name == loop; });
+  const auto gone =
+      std::find_if(leaf.consumed.rbegin(), leaf.consumed.rend(), [&](const ConsumedLoop& c) { return c.name == loop; });
   if (gone != leaf.consumed.rend())
     return diag.with_note(gone->loc, str("`{}` was consumed here and became {}", loop, gone->became))
         .with_help(str("its loops, innermost first, are: {}", join(loop_names(leaf), ", ")));
   return with_suggestion(diag, loop, loop_names(leaf), "its loops, innermost first, are");
 }
 
-auto check_free_name(const Nest& nest, const StageLeaf& leaf, std::string_view name, std::string_view consumed, const Loc& loc) -> Status {
+auto check_free_name(const Nest& nest, const StageLeaf& leaf, std::string_view name, std::string_view consumed,
+                     const Loc& loc) -> Status {
   for (const auto& n : leaf.loops)
     if (n.name == name && name != consumed)
       return Diag(DiagKind::schedule_name_taken, loc, stage_text(nest, leaf.what, leaf.stage), name)
@@ -153,7 +159,8 @@ auto amount_form(const Nest& nest, const Amount& amount, const Loc& loc) -> Resu
     if (p->name == amount.symbol) return Form(p);
     names.push_back(p->name);
   }
-  return with_suggestion(Diag(DiagKind::schedule_unknown_param, loc, amount.symbol), amount.symbol, names, "its integer parameters are");
+  return with_suggestion(Diag(DiagKind::schedule_unknown_param, loc, amount.symbol), amount.symbol, names,
+                         "its integer parameters are");
 }
 
 auto with_leaf(const Nest& nest, RealisationId what, int stage, const StageLeaf& leaf) -> Nest {
@@ -170,7 +177,8 @@ auto reduction_loops(const Nest& nest, const StageLeaf& leaf) -> std::vector<Sym
   };
   std::vector<SymbolRef> out;
   for (const auto& l : leaf.loops)
-    if (std::any_of(leaf.dims.begin(), leaf.dims.end(), [&](const StageDim& d) { return is_ordered(d) && uses_symbol(d.rel, l.id.get()); }))
+    if (std::any_of(leaf.dims.begin(), leaf.dims.end(),
+                    [&](const StageDim& d) { return is_ordered(d) && uses_symbol(d.rel, l.id.get()); }))
       out.push_back(l.id);
   return out;
 }

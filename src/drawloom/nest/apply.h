@@ -10,12 +10,15 @@ namespace drawloom {
 /// Index of a Func by name; refused with the nearest name.
 auto find_func(const Nest& nest, std::string_view name, const Loc& loc) -> Result<int>;
 /// The stages a name means (all realisations unless it says which).
-auto find_stages(const Nest& nest, const StageName& name, const Loc& loc) -> Result<std::vector<std::pair<RealisationId, int>>>;
+auto find_stages(const Nest& nest, const StageName& name, const Loc& loc)
+    -> Result<std::vector<std::pair<RealisationId, int>>>;
 auto leaf_at(const Nest& nest, RealisationId what, int stage) -> const Located&;
 /// The loop of that name in a stage; refused with the names there are, and with the step that consumed it.
-auto find_named_loop(const Nest& nest, const StageLeaf& leaf, std::string_view loop, const Loc& loc) -> Result<SymbolRef>;
+auto find_named_loop(const Nest& nest, const StageLeaf& leaf, std::string_view loop, const Loc& loc)
+    -> Result<SymbolRef>;
 /// Refused when the stage has the name already (other than `consumed`).
-auto check_free_name(const Nest& nest, const StageLeaf& leaf, std::string_view name, std::string_view consumed, const Loc& loc) -> Status;
+auto check_free_name(const Nest& nest, const StageLeaf& leaf, std::string_view name, std::string_view consumed,
+                     const Loc& loc) -> Status;
 auto find_dim(const Nest& nest, int func, std::string_view dim, const Loc& loc) -> Result<int>;
 auto amount_form(const Nest& nest, const Amount& amount, const Loc& loc) -> Result<Form>;
 

@@ -90,12 +90,14 @@ struct SplitShape {
   std::optional<Demand> demand;
 };
 
-auto split_shape(const Nest& nest, const Split& s, const LoopNode& loop, const GraphFunc& f, const Loc& loc) -> Result<SplitShape> {
+auto split_shape(const Nest& nest, const Split& s, const LoopNode& loop, const GraphFunc& f, const Loc& loc)
+    -> Result<SplitShape> {
   DRAWLOOM_TRY(const Form factor, amount_form(nest, s.factor, loc));
   const Facts facts;
   if (!facts.proves_le(Form(1), factor))
     return Diag(DiagKind::split_factor, loc, s.loop.loop, s.factor)
-        .with_help(s.factor.symbol.empty() ? "use a factor of 1 or more" : str("give parameter {} a range that starts at 1", s.factor.symbol));
+        .with_help(s.factor.symbol.empty() ? "use a factor of 1 or more"
+                                           : str("give parameter {} a range that starts at 1", s.factor.symbol));
   SplitShape shape{factor, !divides(loop.extent, factor), {}};
   if (!shape.clip) return shape;
   switch (s.tail.kind) {
@@ -105,14 +107,16 @@ auto split_shape(const Nest& nest, const Split& s, const LoopNode& loop, const G
       DRAWLOOM_TRY(const Form extent, loop_extent(nest, loop));
       if (divides(extent, factor)) break;
       if (!f.is_output && !DRAWLOOM_LEGALITY_SKIPPED)
-        return Diag(DiagKind::split_tail, loc, s.tail, str("{} is not an output, and {} does not divide its extent {}", f.name(), factor, extent))
+        return Diag(DiagKind::split_tail, loc, s.tail,
+                    str("{} is not an output, and {} does not divide its extent {}", f.name(), factor, extent))
             .with_help("tail=predicate works for any size; align the Func to make its extent a multiple");
       shape.clip = false;
       if (f.is_output) shape.demand = Demand{loop.extent, factor, loc};
       break;
     }
     case Tail::Kind::filled:
-      return Diag(DiagKind::split_tail, loc, s.tail, "it needs a Func whose storage is filled, which only staging by `in` makes")
+      return Diag(DiagKind::split_tail, loc, s.tail,
+                  "it needs a Func whose storage is filled, which only staging by `in` makes")
           .with_help("tail=predicate works for any size");
   }
   return shape;
@@ -134,7 +138,9 @@ auto split_stage(const Nest& nest, const Split& s, RealisationId id, int stage, 
   const Form index = shape.factor * Form(outer.id) + Form(inner.id);
   const int dim = dim_of_loop(leaf, old);
   replace_loop(leaf, old, index);
-  if (shape.clip) leaf.clips.push_back({index, loop.extent + (DRAWLOOM_FAULT(split_limit_off_by_one) ? 1 : 0), dim, s.tail, shape.factor, false, loc});
+  if (shape.clip)
+    leaf.clips.push_back(
+        {index, loop.extent + (DRAWLOOM_FAULT(split_limit_off_by_one) ? 1 : 0), dim, s.tail, shape.factor, false, loc});
   if (shape.demand) leaf.demands.push_back(*shape.demand);
   const auto name = std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == old; });
   *name = {s.inner, inner.id};
@@ -150,7 +156,8 @@ auto split_stage(const Nest& nest, const Split& s, RealisationId id, int stage, 
 }  // namespace
 
 auto apply_step(const Nest& nest, const Split& s, const Loc& loc) -> Result<Nest> {
-  return each_stage(nest, s.loop.stage, loc, [&](const Nest& n, RealisationId id, int stage) { return split_stage(n, s, id, stage, loc); });
+  return each_stage(nest, s.loop.stage, loc,
+                    [&](const Nest& n, RealisationId id, int stage) { return split_stage(n, s, id, stage, loc); });
 }
 
 // ---- fuse
@@ -168,7 +175,9 @@ auto fuse_stage(const Nest& nest, const Fuse& s, RealisationId id, int stage, co
     Diag diag(DiagKind::fuse_not_nested, loc, s.outer, s.inner.loop);
     for (const auto* guest : stage_leaves_below(outer_at.node))
       if (guest->what != id)
-        return diag.with_note(nest.func(guest->what).placement_loc, str("{} is computed at {} since here", nest.func(guest->what).name(), s.outer))
+        return diag
+            .with_note(nest.func(guest->what).placement_loc,
+                       str("{} is computed at {} since here", nest.func(guest->what).name(), s.outer))
             .with_help(str("place {} elsewhere first", nest.func(guest->what).name()));
     return diag.with_help("reorder the two loops so that one stands directly in the other");
   }
@@ -178,11 +187,13 @@ auto fuse_stage(const Nest& nest, const Fuse& s, RealisationId id, int stage, co
   const bool recurrence = nest.func(id).def->ordered_dim >= 0;
   DRAWLOOM_TRY(const Form extent, recurrence ? loop_extent(nest, a) : Result<Form>(a.extent));
   if (uses_symbol(extent, outer.get()) && !DRAWLOOM_LEGALITY_SKIPPED)
-    return Diag(DiagKind::fuse_uneven, loc, s.inner.loop, s.outer, extent).with_help("fuse loops whose extents do not depend on each other");
+    return Diag(DiagKind::fuse_uneven, loc, s.inner.loop, s.outer, extent)
+        .with_help("fuse loops whose extents do not depend on each other");
   const auto fused = serial_node(s.fused, a.extent * b.extent, PartitionMode::automatic, loc);
   replace_loop(leaf, inner, floor_mod(Form(fused.id), a.extent));
   replace_loop(leaf, outer, floor_div(Form(fused.id), DRAWLOOM_FAULT(fuse_by_outer_extent) ? b.extent : a.extent));
-  const auto name = std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == outer; });
+  const auto name =
+      std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == outer; });
   *name = {s.fused, fused.id};
   leaf.loops.erase(std::next(name));
   for (const auto& gone : {s.inner.loop, s.outer}) leaf.consumed.push_back({gone, str("part of `{}`", s.fused), loc});
@@ -194,7 +205,8 @@ auto fuse_stage(const Nest& nest, const Fuse& s, RealisationId id, int stage, co
 }  // namespace
 
 auto apply_step(const Nest& nest, const Fuse& s, const Loc& loc) -> Result<Nest> {
-  return each_stage(nest, s.inner.stage, loc, [&](const Nest& n, RealisationId id, int stage) { return fuse_stage(n, s, id, stage, loc); });
+  return each_stage(nest, s.inner.stage, loc,
+                    [&](const Nest& n, RealisationId id, int stage) { return fuse_stage(n, s, id, stage, loc); });
 }
 
 // ---- reorder
@@ -216,7 +228,8 @@ auto reads_beside(const GraphFunc& f, const StageLeaf& leaf, const SymbolRef& lo
 }
 
 /// A step of a recurrence needs the steps before it everywhere: loops over other dimensions stay inside.
-auto check_recurrence_order(const Nest& nest, const StageLeaf& leaf, const std::vector<NamedLoop>& after, const Loc& loc) -> Status {
+auto check_recurrence_order(const Nest& nest, const StageLeaf& leaf, const std::vector<NamedLoop>& after,
+                            const Loc& loc) -> Status {
   const auto& f = nest.func(leaf.what);
   if (leaf.stage != 0 || f.def->ordered_dim < 0) return Done{};
   const auto ordered = reduction_loops(nest, leaf);
@@ -232,15 +245,18 @@ auto check_recurrence_order(const Nest& nest, const StageLeaf& leaf, const std::
   return Done{};
 }
 
-auto check_reduction_order(const Nest& nest, const StageLeaf& before, const std::vector<NamedLoop>& after, const Loc& loc) -> Status {
-  if (DRAWLOOM_FAULT(reduction_order_ignored) || is_exact_reduction(*nest.func(before.what).def, before.stage)) return Done{};
+auto check_reduction_order(const Nest& nest, const StageLeaf& before, const std::vector<NamedLoop>& after,
+                           const Loc& loc) -> Status {
+  if (DRAWLOOM_FAULT(reduction_order_ignored) || is_exact_reduction(*nest.func(before.what).def, before.stage))
+    return Done{};
   const auto old_order = reduction_loops(nest, before);
   std::vector<SymbolRef> new_order;
   for (const auto& l : after)
     if (std::find(old_order.begin(), old_order.end(), l.id) != old_order.end()) new_order.push_back(l.id);
   for (size_t i = 0; i < old_order.size(); ++i)
     if (old_order[i] != new_order[i])
-      return Diag(DiagKind::reorder_reduction, loc, new_order[i]->name, old_order[i]->name, stage_text(nest, before.what, before.stage))
+      return Diag(DiagKind::reorder_reduction, loc, new_order[i]->name, old_order[i]->name,
+                  stage_text(nest, before.what, before.stage))
           .with_help("keep the loops of the reduction in their order; pure loops may go anywhere between them");
   return Done{};
 }
@@ -250,7 +266,8 @@ auto reorder_stage(const Nest& nest, const Reorder& s, RealisationId id, int sta
   std::vector<SymbolRef> wanted;  // outermost first
   for (auto it = s.loops.rbegin(); it != s.loops.rend(); ++it) {
     DRAWLOOM_TRY(const SymbolRef l, find_named_loop(nest, leaf, *it, loc));
-    if (std::find(wanted.begin(), wanted.end(), l) != wanted.end()) return Diag(DiagKind::schedule_name_repeated, loc, *it);
+    if (std::find(wanted.begin(), wanted.end(), l) != wanted.end())
+      return Diag(DiagKind::schedule_name_repeated, loc, *it);
     wanted.push_back(l);
   }
   std::vector<NamedLoop> order;
@@ -261,7 +278,8 @@ auto reorder_stage(const Nest& nest, const Reorder& s, RealisationId id, int sta
       continue;
     }
     const auto& take = wanted[next++];
-    order.push_back(*std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == take; }));
+    order.push_back(
+        *std::find_if(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == take; }));
   }
   if (!DRAWLOOM_LEGALITY_SKIPPED) {
     DRAWLOOM_REQUIRE(check_recurrence_order(nest, leaf, order, loc));
@@ -294,7 +312,8 @@ auto reorder_stage(const Nest& nest, const Reorder& s, RealisationId id, int sta
 
 auto apply_step(const Nest& nest, const Reorder& s, const Loc& loc) -> Result<Nest> {
   if (s.loops.size() < 2) return nest;
-  return each_stage(nest, s.stage, loc, [&](const Nest& n, RealisationId id, int stage) { return reorder_stage(n, s, id, stage, loc); });
+  return each_stage(nest, s.stage, loc,
+                    [&](const Nest& n, RealisationId id, int stage) { return reorder_stage(n, s, id, stage, loc); });
 }
 
 // ---- rename and the kinds of loops
@@ -314,8 +333,8 @@ auto apply_step(const Nest& nest, const Rename& s, const Loc& loc) -> Result<Nes
 namespace {
 
 /// The nest in which the loop has a constant extent: its own, or that of the constant cover with the need as a clip.
-auto with_constant_extent(const Nest& nest, RealisationId id, int stage, const SymbolRef& loop_id, std::string_view verb,
-                          std::string_view name, const Loc& loc) -> Result<Nest> {
+auto with_constant_extent(const Nest& nest, RealisationId id, int stage, const SymbolRef& loop_id,
+                          std::string_view verb, std::string_view name, const Loc& loc) -> Result<Nest> {
   const auto& at = *find_loop(nest.tree, loop_id);
   LoopNode loop = *at.node->as<LoopNode>();
   if (loop.extent.is_constant()) return nest;
@@ -374,15 +393,17 @@ auto refuse_vector_reduction(const Nest& nest, const LoopTarget& t, std::string_
   const bool only_bits = nest.graph->pipeline->allowed == Effect::exact && !is_exact_reduction(def, t.stage);
   return with_pure_loops(nest, t, "vectorized",
                          Diag(DiagKind::vectorize_reduction, loc, loop, stage_text(nest, t.id, t.stage),
-                              only_bits ? "and the pipeline allows only exact results" : "whose iterations write and read the same elements"));
+                              only_bits ? "and the pipeline allows only exact results"
+                                        : "whose iterations write and read the same elements"));
 }
 
 /// Each iteration becomes code: a copy of the body, or a lane.
-auto check_length(const Nest& nest, const SymbolRef& loop, std::string_view verb, int64_t most, std::string_view name, const Loc& loc)
-    -> Status {
+auto check_length(const Nest& nest, const SymbolRef& loop, std::string_view verb, int64_t most, std::string_view name,
+                  const Loc& loc) -> Status {
   const auto extent = find_loop(nest.tree, loop)->node->as<LoopNode>()->extent.as_constant().value_or(0);
   if (extent <= most) return Done{};
-  return Diag(DiagKind::loop_too_long, loc, verb, name, extent, most).with_help(str("split the loop and {} the inner one", verb));
+  return Diag(DiagKind::loop_too_long, loc, verb, name, extent, most)
+      .with_help(str("split the loop and {} the inner one", verb));
 }
 
 /// Common frame of unroll, vectorize, parallel: find the loop of each realisation, check it is serial, let `make` change it.
@@ -409,7 +430,8 @@ auto apply_step(const Nest& nest, const Unroll& s, const Loc& loc) -> Result<Nes
 
 auto apply_step(const Nest& nest, const Vectorize& s, const Loc& loc) -> Result<Nest> {
   return change_kind(nest, s.loop, loc, [&](const Nest& n, const LoopTarget& t) -> Result<Nest> {
-    if (is_reduction(n, t.leaf, t.loop) && !DRAWLOOM_LEGALITY_SKIPPED) return refuse_vector_reduction(n, t, s.loop.loop, loc);
+    if (is_reduction(n, t.leaf, t.loop) && !DRAWLOOM_LEGALITY_SKIPPED)
+      return refuse_vector_reduction(n, t, s.loop.loop, loc);
     for (const auto& l : t.leaf.loops) {
       const auto& loop = *find_loop(n.tree, l.id)->node->as<LoopNode>();
       if (loop.how == ForKind::Vectorized && !DRAWLOOM_LEGALITY_SKIPPED)
@@ -426,7 +448,8 @@ auto apply_step(const Nest& nest, const Vectorize& s, const Loc& loc) -> Result<
 auto apply_step(const Nest& nest, const Parallel& s, const Loc& loc) -> Result<Nest> {
   return change_kind(nest, s.loop, loc, [&](const Nest& n, const LoopTarget& t) -> Result<Nest> {
     if (!DRAWLOOM_FAULT(race_ignored) && !DRAWLOOM_LEGALITY_SKIPPED && is_reduction(n, t.leaf, t.loop))
-      return with_pure_loops(n, t, "run in parallel", Diag(DiagKind::parallel_race, loc, s.loop.loop, stage_text(n, t.id, t.stage)));
+      return with_pure_loops(n, t, "run in parallel",
+                             Diag(DiagKind::parallel_race, loc, s.loop.loop, stage_text(n, t.id, t.stage)));
     return with_kind(n, t.loop, ForKind::Parallel, loc);
   });
 }

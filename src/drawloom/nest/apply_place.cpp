@@ -77,7 +77,8 @@ auto place(const Nest& nest, int func, const Site& site, const Loc& loc) -> Resu
   const auto& name = nest.graph->func(func).name();
   DRAWLOOM_TRY(const Nest removed, unplaced(nest, func, loc));
   if (site && !find_loop(removed.tree, site))
-    return Diag(DiagKind::placement_own_loop, loc, name, site_text(nest, site)).with_help("name a loop of a Func that reads it");
+    return Diag(DiagKind::placement_own_loop, loc, name, site_text(nest, site))
+        .with_help("name a loop of a Func that reads it");
   Nest out = with_placement(removed, func, PlacementState::Placed, loc);
   const auto readers = readers_of(out, func);
   const auto& where = *site_node(out.tree, site);
@@ -110,18 +111,22 @@ auto store(const Nest& nest, int func, const Site& site, WarmUp warm, const Loc&
   const auto& f = nest.graph->func(func);
   DRAWLOOM_REQUIRE(refuse_output(nest, func, loc));
   if (f.placement != PlacementState::Placed)
-    return Diag(DiagKind::schedule_not_placed, loc, f.name()).with_help(str("say where it is computed first: compute_at {} <loop>", f.name()));
+    return Diag(DiagKind::schedule_not_placed, loc, f.name())
+        .with_help(str("say where it is computed first: compute_at {} <loop>", f.name()));
   const RealisationId id{func, 0};
   const auto& old = place_of(nest, id);
   if (!site_node(nest.tree, site)->encloses(*old.group) && !DRAWLOOM_LEGALITY_SKIPPED)
-    return Diag(DiagKind::store_inside_compute, loc, f.name(), site_text(nest, site), site_text(nest, site_of(nest.tree, *old.group)))
-        .with_note(f.placement_loc, str("{} is computed at {}", f.name(), site_text(nest, site_of(nest.tree, *old.group))))
+    return Diag(DiagKind::store_inside_compute, loc, f.name(), site_text(nest, site),
+                site_text(nest, site_of(nest.tree, *old.group)))
+        .with_note(f.placement_loc,
+                   str("{} is computed at {}", f.name(), site_text(nest, site_of(nest.tree, *old.group))))
         .with_help("name that loop or one around it, or store_root");
   StoreNode node = *old.store->node->as<StoreNode>();
   node.warm = warm, node.loc = loc;
   Nest out = nest;
   out.tree = replace_at(out.tree, path_of(nest.tree, *old.store), {});
-  out.tree = insert_before(out.tree, child_towards(out.tree, *site_node(out.tree, site), *place_of(out, id).group), tree_node(node));
+  out.tree = insert_before(out.tree, child_towards(out.tree, *site_node(out.tree, site), *place_of(out, id).group),
+                           tree_node(node));
   return out;
 }
 
@@ -145,7 +150,8 @@ auto apply_step(const Nest& nest, const ComputeInline& s, const Loc& loc) -> Res
   DRAWLOOM_REQUIRE(refuse_output(nest, func, loc));
   const auto& f = nest.graph->func(func);
   if (!f.can_inline() && !DRAWLOOM_LEGALITY_SKIPPED)
-    return Diag(DiagKind::inline_with_updates, loc, f.name(), f.def->updates.empty() ? "it reads itself" : "it has update definitions")
+    return Diag(DiagKind::inline_with_updates, loc, f.name(),
+                f.def->updates.empty() ? "it reads itself" : "it has update definitions")
         .with_help("leave it without a placement: it is then computed inside the innermost loop of each reader");
   DRAWLOOM_TRY(const Nest removed, unplaced(nest, func, loc));
   return with_placement(removed, func, PlacementState::Inlined, loc);

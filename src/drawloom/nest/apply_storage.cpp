@@ -21,7 +21,8 @@ template <typename Edit>
 auto edit_store(const Nest& nest, int func, const Loc& loc, Edit&& edit) -> Result<Nest> {
   const auto& f = nest.graph->func(func);
   if (f.is_output)
-    return Diag(DiagKind::store_output, loc, f.name()).with_help("whoever calls the pipeline decides where that lies and how large it is");
+    return Diag(DiagKind::store_output, loc, f.name())
+        .with_help("whoever calls the pipeline decides where that lies and how large it is");
   Nest out = nest;
   bool found = false;
   for (const auto& s : store_nodes(nest.tree)) {
@@ -31,7 +32,9 @@ auto edit_store(const Nest& nest, int func, const Loc& loc, Edit&& edit) -> Resu
     out.tree = replace_at(out.tree, path_of(nest.tree, s), tree_node(node));
     found = true;
   }
-  if (!found) return Diag(DiagKind::schedule_not_placed, loc, f.name()).with_help(str("say where it is computed first: compute_root {}", f.name()));
+  if (!found)
+    return Diag(DiagKind::schedule_not_placed, loc, f.name())
+        .with_help(str("say where it is computed first: compute_root {}", f.name()));
   return out;
 }
 
@@ -51,9 +54,11 @@ auto apply_step(const Nest& nest, const Bound& s, const Loc& loc) -> Result<Nest
 auto apply_step(const Nest& nest, const Align& s, const Loc& loc) -> Result<Nest> {
   DRAWLOOM_TRY(const int func, find_func(nest, s.func, loc));
   DRAWLOOM_TRY(const int dim, find_dim(nest, func, s.dim, loc));
-  if (s.factor < 1) return Diag(DiagKind::align_factor, loc, s.func, s.dim, s.factor).with_help("use a factor of 1 or more");
+  if (s.factor < 1)
+    return Diag(DiagKind::align_factor, loc, s.func, s.dim, s.factor).with_help("use a factor of 1 or more");
   if (nest.graph->func(func).is_output)
-    return Diag(DiagKind::placement_of_output, loc, s.func).with_help("its region is the caller's buffer and cannot be rounded");
+    return Diag(DiagKind::placement_of_output, loc, s.func)
+        .with_help("its region is the caller's buffer and cannot be rounded");
   return edit_func(nest, func, [&](GraphFunc& f) {
     auto& d = f.dims[static_cast<size_t>(dim)];
     d.align = s.factor, d.align_loc = loc;
@@ -69,7 +74,8 @@ auto apply_step(const Nest& nest, const FoldStorage& s, const Loc& loc) -> Resul
   DRAWLOOM_TRY(const int func, find_func(nest, s.func, loc));
   DRAWLOOM_TRY(const int dim, find_dim(nest, func, s.dim, loc));
   return edit_store(nest, func, loc, [&](StoreNode& n) {
-    const auto old = std::find_if(n.folds.begin(), n.folds.end(), [&](const StoreNode::Fold& f) { return f.dim == dim; });
+    const auto old =
+        std::find_if(n.folds.begin(), n.folds.end(), [&](const StoreNode::Fold& f) { return f.dim == dim; });
     if (old != n.folds.end()) n.folds.erase(old);
     n.folds.push_back({dim, s.depth, loc});
   });
@@ -83,9 +89,12 @@ auto apply_step(const Nest& nest, const Nontemporal& s, const Loc& loc) -> Resul
   for (const auto& reader : nest.graph->funcs)
     for (const auto& stage : reader->written)
       for (const auto& a : stage)
-        if (a.func == func) return Diag(DiagKind::nontemporal_reread, loc, f.name(), reader->name()).with_help("only Funcs that nobody reads again gain");
+        if (a.func == func)
+          return Diag(DiagKind::nontemporal_reread, loc, f.name(), reader->name())
+              .with_help("only Funcs that nobody reads again gain");
   if (!f.def->updates.empty())
-    return Diag(DiagKind::nontemporal_reread, loc, f.name(), f.name()).with_help("its update definitions read it again");
+    return Diag(DiagKind::nontemporal_reread, loc, f.name(), f.name())
+        .with_help("its update definitions read it again");
   return edit_func(nest, func, nontemporal);
 }
 

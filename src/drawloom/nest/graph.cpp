@@ -51,7 +51,8 @@ auto has_range(const Interval<Form>& i) -> bool {
 }
 
 /// The smaller (or larger) of two ends when their difference is a constant.
-auto pick_end(const std::optional<Form>& a, const std::optional<Form>& b, bool smaller) -> std::optional<std::optional<Form>> {
+auto pick_end(const std::optional<Form>& a, const std::optional<Form>& b, bool smaller)
+    -> std::optional<std::optional<Form>> {
   if (!a || !b) return std::optional<Form>{};
   const auto difference = (*a - *b).as_constant();
   if (!difference) return {};
@@ -154,7 +155,8 @@ auto check_cone(const GraphFunc& f) -> Status {
     for (size_t d = 0; d < box.size(); ++d) {
       if (*box[d].lo == *box[d].hi && (*box[d].lo - Form(f.def->args[d])).is_constant()) continue;
       return Diag(DiagKind::unbounded_access, f.def->pure.loc, d, f.name())
-          .with_help(str("a recurrence reads itself at constant distances from {}, as in {} - 1", f.def->args[d]->name, f.def->args[d]->name));
+          .with_help(str("a recurrence reads itself at constant distances from {}, as in {} - 1", f.def->args[d]->name,
+                         f.def->args[d]->name));
     }
   return Done{};
 }

@@ -16,10 +16,10 @@ using Box = std::vector<Interval<Form>>;
 /// What one stage reads of one producer: per producer dimension an interval of Forms over the consumer stage's args and
 /// RVars (and runtime symbols). `boxes` has more than one entry only where hulls do not merge to Forms that differ by constants.
 struct AccessSummary {
-  int func = -1;         ///< producer's index in the graph, or -1
-  BufferRef input;       ///< else the input buffer
+  int func = -1;    ///< producer's index in the graph, or -1
+  BufferRef input;  ///< else the input buffer
   std::vector<Box> boxes;
-  Loc loc;               ///< of the first access
+  Loc loc;  ///< of the first access
   auto same_producer(const AccessSummary& o) const -> bool { return func == o.func && input == o.input; }
 };
 

@@ -14,7 +14,8 @@ auto is_pure_dim(const Definition& stage, const FunctionDef& f, size_t d) -> boo
 
 auto stage_dim(const FunctionDef& f, const SymbolRef& var, const SymbolRef& loop) -> StageDim {
   const auto arg = std::find(f.args.begin(), f.args.end(), var);
-  return {var, arg == f.args.end() ? -1 : static_cast<int>(arg - f.args.begin()), make_symbol(SymbolKind::Let, str("{}.{}.min", f.name, var->name)),
+  return {var, arg == f.args.end() ? -1 : static_cast<int>(arg - f.args.begin()),
+          make_symbol(SymbolKind::Let, str("{}.{}.min", f.name, var->name)),
           make_symbol(SymbolKind::Let, str("{}.{}.extent", f.name, var->name)), Form(loop)};
 }
 
@@ -116,9 +117,8 @@ class Closer {
 };
 
 auto has_open_reductions(const Graph& graph) -> bool {
-  return std::any_of(graph.funcs.begin(), graph.funcs.end(), [](const GraphFuncRef& f) {
-    return f->placement == PlacementState::Open && !f->can_inline();
-  });
+  return std::any_of(graph.funcs.begin(), graph.funcs.end(),
+                     [](const GraphFuncRef& f) { return f->placement == PlacementState::Open && !f->can_inline(); });
 }
 
 }  // namespace
@@ -137,8 +137,11 @@ auto settle_clips(const Nest& closed) -> Nest {
   QueryCache cache;
   for (const auto& at : stage_leaves(closed.tree)) {
     StageLeaf leaf = *at.node->as<StageLeaf>();
-    const auto idle = [&](const Clip& c) { return !c.from_cover && divides(resolve(closed, c.limit, cache), c.factor); };
-    if (std::erase_if(leaf.clips, idle) != 0) out.tree = replace_at(out.tree, path_of(closed.tree, at), tree_node(leaf));
+    const auto idle = [&](const Clip& c) {
+      return !c.from_cover && divides(resolve(closed, c.limit, cache), c.factor);
+    };
+    if (std::erase_if(leaf.clips, idle) != 0)
+      out.tree = replace_at(out.tree, path_of(closed.tree, at), tree_node(leaf));
   }
   return out;
 }

@@ -60,7 +60,8 @@ class Obligations {
       const auto& loop = *node(l).node->as<LoopNode>();
       if (loop.how == ForKind::Parallel) parallel = &loop;
       if (loop.how != ForKind::Vectorized) continue;
-      const bool own = std::any_of(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == loop.id; });
+      const bool own =
+          std::any_of(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& n) { return n.id == loop.id; });
       if (!own && nest_.func(leaf.what).placement == PlacementState::Placed)
         return Diag(DiagKind::vectorize_guests, loc_, loop.id->name, name(leaf.what))
             .with_note(nest_.func(leaf.what).placement_loc, str("{} is placed here", name(leaf.what)))
@@ -81,15 +82,17 @@ class Obligations {
       const auto loop_id = symbols_of(c.index).front();
       const auto* loop = find_loop(nest_.tree, loop_id)->node->as<LoopNode>();
       const bool whole = c.dim >= 0 && c.limit == Form(leaf.dims[static_cast<size_t>(c.dim)].whole);
-      const Form cover = whole ? stage_dim_range(nest_, leaf, static_cast<size_t>(c.dim), cache_).cover : resolve(nest_, c.limit, cache_);
+      const Form cover = whole ? stage_dim_range(nest_, leaf, static_cast<size_t>(c.dim), cache_).cover
+                               : resolve(nest_, c.limit, cache_);
       const int64_t made_for = loop->extent.as_constant().value_or(0);
       if (cover.is_constant() && cover.constant() <= made_for) continue;
       if (cover.is_constant())
         return Diag(DiagKind::vectorize_extent_grows, loc_, loop_id->name, name(leaf.what), made_for, cover)
-            .with_note(loop->loc, str("`{}` is {} here", loop_id->name, loop->how == ForKind::Vectorized ? "vectorized" : "unrolled"))
+            .with_note(loop->loc, str("`{}` is {} here", loop_id->name,
+                                      loop->how == ForKind::Vectorized ? "vectorized" : "unrolled"))
             .with_help("put this step before that one");
-      return Diag(DiagKind::vectorize_extent_unknown, loc_, loop->how == ForKind::Vectorized ? "vectorize" : "unroll", loop_id->name,
-                  name(leaf.what), cover)
+      return Diag(DiagKind::vectorize_extent_unknown, loc_, loop->how == ForKind::Vectorized ? "vectorize" : "unroll",
+                  loop_id->name, name(leaf.what), cover)
           .with_note(loop->loc, str("`{}` needs a constant extent since here", loop_id->name));
     }
     return Done{};
@@ -115,9 +118,13 @@ class Obligations {
     for (const auto& fold : store.folds) DRAWLOOM_REQUIRE(check_fold(store, facts, fold));
     if (store.memory == MemoryKind::Heap) return Done{};
     for (size_t d = 0; d < facts.stored.dims.size(); ++d) {
-      const bool folded = std::any_of(store.folds.begin(), store.folds.end(), [&](const StoreNode::Fold& f) { return f.dim == static_cast<int>(d); });
-      if (folded || (facts.slide_of(static_cast<int>(d)) && facts.window[d]) || facts.stored.dims[d].cover.is_constant()) continue;
-      return Diag(DiagKind::store_extent_unknown, loc_, name(store.what), memory_name(store.memory), nest_.func(store.what).def->args[d]->name)
+      const bool folded = std::any_of(store.folds.begin(), store.folds.end(),
+                                      [&](const StoreNode::Fold& f) { return f.dim == static_cast<int>(d); });
+      if (folded || (facts.slide_of(static_cast<int>(d)) && facts.window[d]) ||
+          facts.stored.dims[d].cover.is_constant())
+        continue;
+      return Diag(DiagKind::store_extent_unknown, loc_, name(store.what), memory_name(store.memory),
+                  nest_.func(store.what).def->args[d]->name)
           .with_note(store.loc, str("{} is stored there since here", name(store.what)))
           .with_help("compute it at a loop where its region has a constant size, or store it on the heap");
     }
@@ -146,10 +153,14 @@ class Obligations {
     const auto window = facts.window[static_cast<size_t>(fold.dim)];
     const auto explain = [&](Diag d) { return d.with_note(fold.loc, str("folded here")); };
     if (!facts.slide_of(fold.dim) && facts.store_site != facts.compute_site)
-      return explain(Diag(DiagKind::fold_without_slide, loc_, name(store.what), dim, facts.no_slide.empty() ? "it does not slide" : facts.no_slide));
-    if (!window) return explain(Diag(DiagKind::fold_without_slide, loc_, name(store.what), dim, "the number of elements live at once is not a constant"));
+      return explain(Diag(DiagKind::fold_without_slide, loc_, name(store.what), dim,
+                          facts.no_slide.empty() ? "it does not slide" : facts.no_slide));
+    if (!window)
+      return explain(Diag(DiagKind::fold_without_slide, loc_, name(store.what), dim,
+                          "the number of elements live at once is not a constant"));
     if (*window > fold.depth)
-      return explain(Diag(DiagKind::fold_too_shallow, loc_, name(store.what), dim, fold.depth, *window)).with_help(str("fold to {} or more", *window));
+      return explain(Diag(DiagKind::fold_too_shallow, loc_, name(store.what), dim, fold.depth, *window))
+          .with_help(str("fold to {} or more", *window));
     return Done{};
   }
 

@@ -22,7 +22,8 @@ namespace {
 auto floor_ratio(int64_t a, int64_t b) -> int64_t { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
 auto widened(const RegionDim& r, const Form& distance, int64_t lo, int64_t hi) -> RegionDim {
-  return {r.lo + Form(lo) * distance, r.hi + Form(hi) * distance, r.free_hi + Form(hi) * distance, r.cover + Form(hi - lo) * distance};
+  return {r.lo + Form(lo) * distance, r.hi + Form(hi) * distance, r.free_hi + Form(hi) * distance,
+          r.cover + Form(hi - lo) * distance};
 }
 
 auto first_computed(const GraphFunc& f, const RegionDim& need, const Facts& facts) -> Form {
@@ -73,7 +74,8 @@ auto with_all_steps(const Nest& nest, RealisationId what, const Site& site, Regi
   return need;
 }
 
-void order_region(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache) {
+void order_region(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts,
+                  QueryCache& cache) {
   const auto& f = nest.func(what);
   const auto cone = cone_of(f);
   DRAWLOOM_CHECK(cone.has_value(), "{} has no cone along its ordered dimension", f.name());

@@ -11,7 +11,8 @@ class NestPrinter {
     line(0, str("nest {} target {}", nest_.graph->pipeline->name, nest_.target));
     for (const auto& c : nest_.tree->children) node(*c, 1);
     for (const auto& f : nest_.graph->funcs)
-      if (f->is_inlined()) line(1, str("inline {}{}", f->name(), f->placement == PlacementState::Open ? " (open)" : ""));
+      if (f->is_inlined())
+        line(1, str("inline {}{}", f->name(), f->placement == PlacementState::Open ? " (open)" : ""));
     for (const auto& b : nest_.graph->pipeline->inputs) input(b);
     return out_;
   }
@@ -66,8 +67,10 @@ class NestPrinter {
       bytes = bytes + elements * Form(width);
       parts.push_back(nest_.func(id).name());
     }
-    line(depth, str("channel {} of {} along {}: slots {}, window {}, put by {} ({} bytes an iteration), read by {}, lookahead {}", c.name,
-                    join(parts, " "), c.along->name, c.slots, c.window, c.writer, bytes, c.reader, c.slots - c.window));
+    line(depth, str("channel {} of {} along {}: slots {}, window {}, put by {} ({} bytes an iteration), read by {}, "
+                    "lookahead {}",
+                    c.name, join(parts, " "), c.along->name, c.slots, c.window, c.writer, bytes, c.reader,
+                    c.slots - c.window));
   }
 
   void storage(const StoreNode& s, int depth) {
@@ -100,8 +103,8 @@ class NestPrinter {
     for (const auto& s : facts.slides) {
       std::vector<std::string> chain;
       for (const auto& c : s.chain) chain.push_back(c->name);
-      text += str(", slides in {} along {}, warm-up {}", f.def->args[static_cast<size_t>(s.dim)]->name, join(chain, " "),
-                  s.gradual ? str("gradual from {}", -facts.warm_iterations) : std::string("whole"));
+      text += str(", slides in {} along {}, warm-up {}", f.def->args[static_cast<size_t>(s.dim)]->name,
+                  join(chain, " "), s.gradual ? str("gradual from {}", -facts.warm_iterations) : std::string("whole"));
     }
     return text;
   }

@@ -55,7 +55,9 @@ class RegionUnion {
   }
 
  private:
-  auto both(const Form& a, const Form& b, bool smaller) const -> Form { return DRAWLOOM_FAULT(union_takes_first) ? a : simplified(smaller ? min(a, b) : max(a, b), facts_); }
+  auto both(const Form& a, const Form& b, bool smaller) const -> Form {
+    return DRAWLOOM_FAULT(union_takes_first) ? a : simplified(smaller ? min(a, b) : max(a, b), facts_);
+  }
 
   template <typename Pick>
   static void merge(Region& into, const Region& other, Pick&& pick) {
@@ -71,7 +73,8 @@ class RegionUnion {
 };
 
 template <typename Reads>
-auto united_image(const Nest& nest, const Site& site, const Facts& facts, QueryCache& cache, Reads&& reads) -> std::optional<Region> {
+auto united_image(const Nest& nest, const Site& site, const Facts& facts, QueryCache& cache, Reads&& reads)
+    -> std::optional<Region> {
   const auto& where = *site_node(nest.tree, site);
   RegionUnion parts(facts);
   for (const auto& at : stage_leaves(nest.tree)) {
@@ -97,14 +100,16 @@ auto update_box(const Nest& nest, const StageLeaf& leaf, const Region& region, Q
   StageBox box;
   for (size_t d = 0; d < leaf.dims.size(); ++d) {
     const int arg = leaf.dims[d].arg;
-    box.dims.emplace_back(leaf.dims[d].var.get(), arg >= 0 ? region.dims[static_cast<size_t>(arg)] : stage_dim_range(nest, leaf, d, cache));
+    box.dims.emplace_back(leaf.dims[d].var.get(),
+                          arg >= 0 ? region.dims[static_cast<size_t>(arg)] : stage_dim_range(nest, leaf, d, cache));
     box.when = box.when && Cond::nonnegative(box.dims.back().second.hi - box.dims.back().second.lo);
   }
   return box;
 }
 
 /// Elements of f that one update writes or reads, over `region`.
-auto update_regions(const Nest& nest, const StageLeaf& leaf, const Region& region, QueryCache& cache) -> std::vector<Region> {
+auto update_regions(const Nest& nest, const StageLeaf& leaf, const Region& region, QueryCache& cache)
+    -> std::vector<Region> {
   const StageBox box = update_box(nest, leaf, region, cache);
   std::vector<Region> out;
   for (const auto& access : nest.func(leaf.what).self_accesses[static_cast<size_t>(leaf.stage)]) {
@@ -117,8 +122,8 @@ auto update_regions(const Nest& nest, const StageLeaf& leaf, const Region& regio
 }
 
 /// Joins what the updates of f write or read at subscripts other than their own pure dimensions.
-void add_update_needs(const Nest& nest, const GraphFunc& f, const RealisationPlace& place, const Facts& facts, QueryCache& cache,
-                      Region& need) {
+void add_update_needs(const Nest& nest, const GraphFunc& f, const RealisationPlace& place, const Facts& facts,
+                      QueryCache& cache, Region& need) {
   for (const auto& at : place.leaves) {
     const auto& leaf = *at.node->as<StageLeaf>();
     if (leaf.stage == 0) continue;
@@ -192,7 +197,8 @@ auto facts_at(const Nest& nest, const Site& site, QueryCache& cache) -> Facts {
   Facts facts = branch_facts(nest, site);
   for (const auto* loop : loops_to(nest, site)) {
     const Form last = resolve(nest, loop->extent, cache) - 1;
-    facts = may_warm_up(nest, loop->id) ? facts.with(Cond::less_equal(Form(loop->id), last)) : facts.with_range(loop->id, Form(0), last);
+    facts = may_warm_up(nest, loop->id) ? facts.with(Cond::less_equal(Form(loop->id), last))
+                                        : facts.with_range(loop->id, Form(0), last);
     for (const auto* c : clips_of(nest, loop->id))
       facts = facts.with(Cond::nonnegative(resolve(nest, c->limit, cache) - 1 - c->index));
   }
@@ -226,24 +232,28 @@ auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache&
 }
 
 /// Iterations before 0 of the loop of its compute place in which those run that read `what`.
-static auto inherited_warm_up(const Nest& nest, RealisationId what, const Site& compute_site, QueryCache& cache) -> int64_t {
+static auto inherited_warm_up(const Nest& nest, RealisationId what, const Site& compute_site, QueryCache& cache)
+    -> int64_t {
   int64_t most = 0;
   if (!compute_site || !may_warm_up(nest, compute_site)) return most;
   for (const auto& at : stage_leaves(nest.tree)) {
     const auto& leaf = *at.node->as<StageLeaf>();
     const auto& reads = nest.func(leaf.what).reads[static_cast<size_t>(leaf.stage)];
-    const bool is_reader = std::any_of(reads.begin(), reads.end(), [&](const AccessSummary& a) { return a.func == what.func; });
+    const bool is_reader =
+        std::any_of(reads.begin(), reads.end(), [&](const AccessSummary& a) { return a.func == what.func; });
     if (is_reader && leaf.what != what) most = std::max(most, warm_iterations(nest, at, compute_site, cache));
   }
   return most;
 }
 
 /// What holds at the compute place in iterations in which somebody reads what is computed there.
-static auto facts_when_read(const Nest& nest, const RealisationPlace& place, const RealisationFacts& known, QueryCache& cache) -> Facts {
+static auto facts_when_read(const Nest& nest, const RealisationPlace& place, const RealisationFacts& known,
+                            QueryCache& cache) -> Facts {
   Facts facts = facts_at(nest, known.compute_site, cache);
   for (const auto* l : loops_to(nest, known.compute_site)) {
     if (!may_warm_up(nest, l->id)) continue;
-    const int64_t before = l->id == known.compute_site ? known.warm_iterations : warm_iterations(nest, place.leaves.front(), l->id, cache);
+    const int64_t before =
+        l->id == known.compute_site ? known.warm_iterations : warm_iterations(nest, place.leaves.front(), l->id, cache);
     facts = facts.with(Cond::nonnegative(Form(l->id) + before));
   }
   return facts;
@@ -271,7 +281,8 @@ auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) 
   facts.need = need_at(nest, what, facts.compute_site, cache);
   facts.stored = facts.store_site == facts.compute_site ? facts.need : need_at(nest, what, facts.store_site, cache);
   facts.warm_iterations = inherited_warm_up(nest, what, facts.compute_site, cache);
-  if (facts.store_site != facts.compute_site) keep_inside(facts.need, facts.stored, facts_when_read(nest, place, facts, cache));
+  if (facts.store_site != facts.compute_site)
+    keep_inside(facts.need, facts.stored, facts_when_read(nest, place, facts, cache));
   find_slides(nest, what, place, facts, cache);
   if (!nest.func(what).self_accesses[0].empty()) order_region(nest, what, place, facts, cache);
   name_ends(nest, what, place, facts);
@@ -279,7 +290,8 @@ auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) 
 }
 
 auto input_region(const Nest& nest, const BufferRef& input, QueryCache& cache) -> std::optional<Region> {
-  return united_image(nest, {}, Facts(), cache, [&](const StageLeaf&, const AccessSummary& a) { return a.input == input; });
+  return united_image(nest, {}, Facts(), cache,
+                      [&](const StageLeaf&, const AccessSummary& a) { return a.input == input; });
 }
 
 auto output_read_region(const Nest& nest, RealisationId output, QueryCache& cache) -> std::optional<Region> {

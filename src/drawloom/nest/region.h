@@ -51,8 +51,9 @@ struct RealisationFacts {
   /// Iterations -warm_iterations .. -1 of the compute site's loop in which this realisation already runs, because it slides
   /// gradually or is read by one that does.
   int64_t warm_iterations = 0;
-  std::string no_slide;                        ///< why nothing slides, where store and compute place differ
-  std::vector<std::optional<int64_t>> window;  ///< per dim: most elements live at once at the compute place, if constant
+  std::string no_slide;  ///< why nothing slides, where store and compute place differ
+  std::vector<std::optional<int64_t>>
+      window;  ///< per dim: most elements live at once at the compute place, if constant
   /// Ends that have grown long: the base and whole symbols that stand for them in the regions above, and what they are.
   std::vector<std::pair<SymbolRef, Form>> names;
 

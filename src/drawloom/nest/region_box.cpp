@@ -38,7 +38,8 @@ auto clips_of(const Nest& nest, const SymbolRef& loop) -> const std::vector<cons
 
 auto resolve(const Nest& nest, const Form& f, QueryCache& cache) -> Form {
   const auto symbols = symbols_of(f);
-  const bool any = std::any_of(symbols.begin(), symbols.end(), [](const SymbolRef& s) { return s->kind == SymbolKind::Let; });
+  const bool any =
+      std::any_of(symbols.begin(), symbols.end(), [](const SymbolRef& s) { return s->kind == SymbolKind::Let; });
   if (!any) return f;
   return substitute(f, [&](const SymbolRef& s) -> std::optional<Form> {
     if (s->kind != SymbolKind::Let) return {};
@@ -106,7 +107,8 @@ namespace {
 /// back with the last iteration.
 auto last_clipped(const Nest& nest, const LoopNode& loop, Form last, QueryCache& cache) -> Form {
   for (const auto* c : clips_of(nest, loop.id)) {
-    const Form rest = substitute(c->index, [&](const SymbolRef& s) { return s == loop.id ? std::optional(Form(0)) : std::nullopt; });
+    const Form rest =
+        substitute(c->index, [&](const SymbolRef& s) { return s == loop.id ? std::optional(Form(0)) : std::nullopt; });
     if (c->index - rest == Form(loop.id)) last = min(last, resolve(nest, c->limit, cache) - 1 - rest);
   }
   return last;
@@ -126,8 +128,8 @@ auto without_full_quotients(const Form& f) -> Form {
 
 }  // namespace
 
-auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops, const WarmLoops& warm,
-                QueryCache& cache, Tails tails) -> std::optional<FormRange> {
+auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops,
+                const WarmLoops& warm, QueryCache& cache, Tails tails) -> std::optional<FormRange> {
   FormRange out = range;
   for (auto it = loops.rbegin(); it != loops.rend(); ++it) {
     const auto& loop = **it;
@@ -149,8 +151,8 @@ auto over_loops(const Nest& nest, const FormRange& range, const std::vector<cons
 auto has_clip(const StageLeaf& leaf, size_t dim) -> bool {
   return std::any_of(leaf.clips.begin(), leaf.clips.end(), [&](const Clip& c) {
     return c.dim == static_cast<int>(dim) || std::any_of(leaf.loops.begin(), leaf.loops.end(), [&](const NamedLoop& l) {
-      return uses_symbol(c.index, l.id.get()) && uses_symbol(leaf.dims[dim].rel, l.id.get());
-    });
+             return uses_symbol(c.index, l.id.get()) && uses_symbol(leaf.dims[dim].rel, l.id.get());
+           });
   });
 }
 
@@ -170,7 +172,9 @@ auto below(const std::vector<const LoopNode*>& all, size_t outer) -> std::vector
   return {all.begin() + static_cast<std::ptrdiff_t>(std::min(outer, all.size())), all.end()};
 }
 
-auto region_of_dim(const Region& region, const StageDim& dim) -> const RegionDim& { return region.dims[static_cast<size_t>(dim.arg)]; }
+auto region_of_dim(const Region& region, const StageDim& dim) -> const RegionDim& {
+  return region.dims[static_cast<size_t>(dim.arg)];
+}
 
 class BoxQuery {
  public:
@@ -193,11 +197,13 @@ class BoxQuery {
       out.when = out.when && runs(*l, moving);
     for (size_t d = 0; d < leaf.dims.size(); ++d) {
       const auto& dim = leaf.dims[d];
-      RegionDim r = dim.arg < 0 ? stage_dim_range(nest_, leaf, d, cache_) : region_of_dim(store_inside ? facts.stored : facts.computed, dim);
+      RegionDim r = dim.arg < 0 ? stage_dim_range(nest_, leaf, d, cache_)
+                                : region_of_dim(store_inside ? facts.stored : facts.computed, dim);
       if (!all_own_inside)
         fix_outer_loops(leaf, d, moving, r);
       else if (!range_over(moving, warm, r))
-        r = region_of_dim(with_all_steps(nest_, leaf.what, site_, need_at(nest_, leaf.what, site_, cache_), cache_), dim);
+        r = region_of_dim(with_all_steps(nest_, leaf.what, site_, need_at(nest_, leaf.what, site_, cache_), cache_),
+                          dim);
       out.when = out.when && Cond::nonnegative(r.hi - r.lo);
       out.dims.emplace_back(dim.var.get(), r);
     }
@@ -256,7 +262,8 @@ class BoxQuery {
     const Form value = resolve(nest_, rel, cache_) + first;
     const auto free = over_loops(nest_, {value, value}, moving, {}, cache_, Tails::ignore);
     if (!free) return;  // all of the region at the compute place contains it
-    r = {free->lo, has_clip(leaf, d) && !DRAWLOOM_FAULT(clamp_dropped_in_need) ? min(free->hi, r.hi) : free->hi, free->hi, Form(0)};
+    r = {free->lo, has_clip(leaf, d) && !DRAWLOOM_FAULT(clamp_dropped_in_need) ? min(free->hi, r.hi) : free->hi,
+         free->hi, Form(0)};
   }
 
   const Nest& nest_;
@@ -281,13 +288,16 @@ auto image_end(const Form& f, const StageBox& box, bool upper, bool free) -> std
 
 }  // namespace
 
-auto box_of(const Nest& nest, const Site& site, const Located& leaf, QueryCache& cache) -> StageBox { return BoxQuery(nest, site, cache).box(leaf); }
+auto box_of(const Nest& nest, const Site& site, const Located& leaf, QueryCache& cache) -> StageBox {
+  return BoxQuery(nest, site, cache).box(leaf);
+}
 
 auto image(const Box& access, const StageBox& box) -> std::optional<Region> {
   Region out;
   for (const auto& i : access) {
     if (!i.lo || !i.hi) return {};
-    const auto lo = image_end(*i.lo, box, false, false), hi = image_end(*i.hi, box, true, false), free = image_end(*i.hi, box, true, true);
+    const auto lo = image_end(*i.lo, box, false, false), hi = image_end(*i.hi, box, true, false),
+               free = image_end(*i.hi, box, true, true);
     if (!lo || !hi || !free) return {};
     const Form lost(DRAWLOOM_FAULT(need_loses_last) && !i.lo->is_constant() ? 1 : 0);
     out.dims.push_back({*lo, *hi - lost, *free - lost, Form(0)});

@@ -34,8 +34,8 @@ using WarmLoops = std::vector<std::pair<const Symbol*, int64_t>>;
 /// What the clips of a loop do to its last iteration: bound it, or nothing.
 enum class Tails : uint8_t { clamp, ignore };
 /// Nothing where no Form bounds them.
-auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops, const WarmLoops& warm,
-                QueryCache& cache, Tails tails) -> std::optional<FormRange>;
+auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops,
+                const WarmLoops& warm, QueryCache& cache, Tails tails) -> std::optional<FormRange>;
 /// Values that the dimensions of a stage take; there only when the condition holds.
 struct StageBox {
   std::vector<std::pair<const Symbol*, RegionDim>> dims;
@@ -67,7 +67,8 @@ auto cover_of(const Form& extent, const Facts& facts) -> Form;
 auto stage_dim_range(const Nest& nest, const StageLeaf& leaf, size_t dim, QueryCache& cache) -> RegionDim;
 
 /// Finds the slides of `facts` (sites, need, stored and the warm-up of its readers are set) and sets computed and window.
-void find_slides(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache);
+void find_slides(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts,
+                 QueryCache& cache);
 
 /// Gives long ends of the region names, so that regions of producers do not grow from stage to stage (region_names.cpp).
 void name_ends(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts);
@@ -76,6 +77,7 @@ void name_ends(const Nest& nest, RealisationId what, const RealisationPlace& pla
 auto with_all_steps(const Nest& nest, RealisationId what, const Site& site, Region need, QueryCache& cache) -> Region;
 
 /// A Func with an ordered dimension: computed and stored regions from its cone.
-void order_region(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache);
+void order_region(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts,
+                  QueryCache& cache);
 
 }  // namespace drawloom

@@ -83,7 +83,9 @@ auto extent_deciding(const Form& lo, const Form& hi, int choices) -> Form {
   std::unordered_set<const Atom*> seen;
   const auto choice = choices > 0 && weight(plain, kHopeless) < kHopeless ? find_choice(plain, seen) : std::nullopt;
   if (!choice) return plain;
-  const auto side = [&](bool yes) { return extent_deciding(decide(lo, *choice, yes), decide(hi, *choice, yes), choices - 1); };
+  const auto side = [&](bool yes) {
+    return extent_deciding(decide(lo, *choice, yes), decide(hi, *choice, yes), choices - 1);
+  };
   const Form decided = choose(*choice, side(true), side(false));
   return is_long(decided) ? plain : decided;
 }
@@ -123,7 +125,9 @@ auto at_fixed_distance(const Form& lo, const Form& hi, const Facts& facts) -> Fo
 void tidy(Region& region, const Facts& facts) {
   for (auto& d : region.dims) {
     d.lo = simplified(d.lo, facts), d.free_hi = simplified(d.free_hi, facts);
-    d.hi = simplified(min(d.hi, d.free_hi), facts);  // both bound the need, found in different ways: a tail must not make the looser one of hi
+    d.hi =
+        simplified(min(d.hi, d.free_hi),
+                   facts);  // both bound the need, found in different ways: a tail must not make the looser one of hi
     d.hi = at_fixed_distance(d.lo, d.hi, facts), d.free_hi = at_fixed_distance(d.lo, d.free_hi, facts);
     d.cover = cover_of(form_extent(d.lo, d.free_hi), facts);
   }

@@ -91,7 +91,8 @@ void name_ends(const Nest& nest, RealisationId what, const RealisationPlace& pla
     if (!stands_still(r.lo) || !stands_still(r.hi)) continue;
     const Form extent = form_extent(r.lo, r.hi);
     const Form lo = named(facts, dim.base, r.lo);
-    const Form hi = lo + (f.dims[static_cast<size_t>(dim.arg)].align > 1 ? extent : named(facts, dim.whole, extent)) - 1;
+    const Form hi =
+        lo + (f.dims[static_cast<size_t>(dim.arg)].align > 1 ? extent : named(facts, dim.whole, extent)) - 1;
     r = {lo, hi, hi, r.cover.is_constant() ? r.cover : hi - lo + 1};
   }
   if (!facts.names.empty()) facts.computed = facts.stored = facts.need;
@@ -99,7 +100,8 @@ void name_ends(const Nest& nest, RealisationId what, const RealisationPlace& pla
 
 auto region_names(const Nest& nest, QueryCache& cache) -> std::vector<std::pair<SymbolRef, Form>> {
   auto consumers_first = realisations(nest);
-  std::stable_sort(consumers_first.begin(), consumers_first.end(), [](RealisationId a, RealisationId b) { return a.func > b.func; });
+  std::stable_sort(consumers_first.begin(), consumers_first.end(),
+                   [](RealisationId a, RealisationId b) { return a.func > b.func; });
   std::vector<std::pair<SymbolRef, Form>> out;
   for (const auto& id : consumers_first)
     for (const auto& n : realisation_facts(nest, id, cache).names) out.push_back(n);

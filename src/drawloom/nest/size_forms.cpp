@@ -40,7 +40,9 @@ auto is_plain(const Term& t) -> bool { return !t.atom && t.symbols.size() == 1; 
 auto SizePass::value(const Form& f, Back back) const -> int64_t {
   int64_t sum = f.constant();
   for (const auto& t : f.terms()) {
-    if (!is_plain(t)) return evaluate(f, [&](const SymbolRef& s) -> std::optional<int64_t> { return symbol_value(*s, back); }).value_or(0);
+    if (!is_plain(t))
+      return evaluate(f, [&](const SymbolRef& s) -> std::optional<int64_t> { return symbol_value(*s, back); })
+          .value_or(0);
     sum += t.factor * symbol_value(*t.symbols[0], back);
   }
   return sum;
@@ -59,7 +61,8 @@ auto SizePass::lowest(const Form& f, const Box& box, Back back) const -> int64_t
 auto SizePass::highest(const Form& f, const Box& box, Back back) const -> Highest {
   Highest sum{f.constant(), f.constant()};
   for (const auto& t : f.terms()) {
-    if (!is_plain(t)) return {interval(f, box, back, false).hi.value_or(0), interval(f, box, back, true).hi.value_or(0)};
+    if (!is_plain(t))
+      return {interval(f, box, back, false).hi.value_or(0), interval(f, box, back, true).hi.value_or(0)};
     const auto* range = box.find(t.symbols[0].get());
     if (range && t.factor > 0) {
       sum.hi += t.factor * range->hi, sum.free_hi += t.factor * range->free_hi;

@@ -50,7 +50,8 @@ auto SizePass::box_of(const Reader& reader, int site, Back back) -> const Box& {
 }
 
 /// base + rel where own loops of the stage outside the site stand still.
-auto SizePass::stand_still(const Located& at, const StageDim& dim, int site, Back back, const SizedDim& region) -> SizedDim {
+auto SizePass::stand_still(const Located& at, const StageDim& dim, int site, Back back, const SizedDim& region)
+    -> SizedDim {
   const auto& leaf = *at.node->as<StageLeaf>();
   loop_box_.clear();
   bool any = false;
@@ -103,7 +104,8 @@ auto SizePass::region_inside(Realisation& me, int site, Back back) -> size_t {
     widen(me, *cone_of(*me.func), all_steps);
     return all_steps;
   }
-  if (!me.place->store || is_below(*me.place->store, site)) return back == Back{} && site == me.store_site() ? me.stored : need_at(me, site, back);
+  if (!me.place->store || is_below(*me.place->store, site))
+    return back == Back{} && site == me.store_site() ? me.stored : need_at(me, site, back);
   if (site == me.compute_site() && back == Back{}) return me.computed;
   const size_t need = need_at(me, site, back);
   Dims out;
@@ -170,7 +172,8 @@ void join(SizedDim& into, const SizedDim& d) {
 auto SizePass::union_of_reads(const Realisation& me, int site, Back back, Dims& need) -> bool {
   const auto number = &me - realisations_.data();
   bool any = false;
-  for (int i = readers_of_[static_cast<size_t>(index_.realisations[static_cast<size_t>(number)].func)]; i != kNone; i = readers_[static_cast<size_t>(i)].next) {
+  for (int i = readers_of_[static_cast<size_t>(index_.realisations[static_cast<size_t>(number)].func)]; i != kNone;
+       i = readers_[static_cast<size_t>(i)].next) {
     const Reader& reader = readers_[static_cast<size_t>(i)];
     if (reader.realisation == number || !is_below(*reader.at, site)) continue;
     const Box& box = box_of(reader, site, back);
@@ -201,7 +204,8 @@ void SizePass::add_update_needs(const Realisation& me, Back back, Dims& need) {
     const auto& leaf = *at.node->as<StageLeaf>();
     if (leaf.stage == 0) continue;
     box_.clear();
-    for (const auto& d : leaf.dims) box_.add(d.var.get(), d.arg >= 0 ? need[static_cast<size_t>(d.arg)] : rvar_range(leaf, d.var, back));
+    for (const auto& d : leaf.dims)
+      box_.add(d.var.get(), d.arg >= 0 ? need[static_cast<size_t>(d.arg)] : rvar_range(leaf, d.var, back));
     if (box_.empty) continue;
     for (const auto& access : f.self_accesses[static_cast<size_t>(leaf.stage)])
       for (size_t d = 0; d < access.size(); ++d)

@@ -49,7 +49,7 @@ class SizePass {
     const Located* at;  ///< the leaf
     int realisation;    ///< of it
     const AccessSummary* access;
-    int next;           ///< of the same Func
+    int next;  ///< of the same Func
   };
   /// Values that symbols take.
   struct Box {

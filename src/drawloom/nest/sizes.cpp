@@ -45,7 +45,8 @@ void SizePass::run() {
   }
   find_readers();
   for (size_t f = index_.first_copy.size(); f-- > 0;)  // the graph has producers first
-    for (int r = index_.first_copy[f]; r != kNone; r = index_.places[static_cast<size_t>(r)].next_copy) find(realisation(r));
+    for (int r = index_.first_copy[f]; r != kNone; r = index_.places[static_cast<size_t>(r)].next_copy)
+      find(realisation(r));
   publish();
 }
 
@@ -186,7 +187,8 @@ void SizePass::publish() {
   out_.realisations_.reserve(realisations_.size());
   for (size_t i = 0; i < realisations_.size(); ++i) {
     const auto& r = realisations_[i];
-    out_.realisations_.push_back({index_.realisations[i], span(r.need, r.rank), span(r.computed, r.rank), span(r.stored, r.rank), r.runs});
+    out_.realisations_.push_back(
+        {index_.realisations[i], span(r.need, r.rank), span(r.computed, r.rank), span(r.stored, r.rank), r.runs});
   }
   out_.stages_.reserve(index_.leaves.size());
   for (size_t i = 0; i < index_.leaves.size(); ++i) {
@@ -195,7 +197,9 @@ void SizePass::publish() {
   }
 }
 
-NestSizes::NestSizes(const Nest& closed, const Values& runtime) : tree_(closed.tree) { SizePass(closed, runtime, *this).run(); }
+NestSizes::NestSizes(const Nest& closed, const Values& runtime) : tree_(closed.tree) {
+  SizePass(closed, runtime, *this).run();
+}
 
 auto NestSizes::at(const Symbol* loop) const -> int64_t {
   const auto* at = index_of(tree_).loop(loop);

@@ -43,7 +43,8 @@ auto choice_of(const Form& f) -> std::optional<Cond> {
 
 class SlideFinder {
  public:
-  SlideFinder(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache)
+  SlideFinder(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts,
+              QueryCache& cache)
       : nest_(nest), what_(what), place_(place), facts_(facts), cache_(cache) {}
 
   void run() {
@@ -83,7 +84,8 @@ class SlideFinder {
     chain_.assign(all.begin() + static_cast<std::ptrdiff_t>(outer), all.end());
     known_ = facts_at(nest_, facts_.compute_site, cache_);
     for (const auto* l : chain_)
-      if (l->how != ForKind::Serial && l->how != ForKind::Unrolled) return none(str("loop {} between store and compute place is not serial", l->id->name));
+      if (l->how != ForKind::Serial && l->how != ForKind::Unrolled)
+        return none(str("loop {} between store and compute place is not serial", l->id->name));
 
     std::vector<int> owner(chain_.size(), -1);
     for (size_t i = 0; i < chain_.size(); ++i)
@@ -95,7 +97,8 @@ class SlideFinder {
     assign_idle_loops(owner);
     if (const auto why = uneven_ranges(owner)) return none(*why);
     for (size_t d = 0; d < facts_.need.dims.size(); ++d)
-      if (std::count(owner.begin(), owner.end(), static_cast<int>(d)) != 0 && !slide_along(static_cast<int>(d), owner)) return;
+      if (std::count(owner.begin(), owner.end(), static_cast<int>(d)) != 0 && !slide_along(static_cast<int>(d), owner))
+        return;
     for (auto& c : facts_.computed.when.any) c = whatever_iteration(c);
     for (const auto& s : found_) apply(s);
     facts_.slides = std::move(found_);
@@ -134,7 +137,8 @@ class SlideFinder {
     if (!updates_leave_pure(d)) return none(str("an update does not leave dimension {} alone", arg_name(d))), false;
     const auto last = frontier(need, chain);
     if (!last) return none(str("no formula says which rows of {} were computed before", arg_name(d))), false;
-    if (!never_moves_down(need, chain)) return none(str("the need of dimension {} does not only grow along its loops", arg_name(d))), false;
+    if (!never_moves_down(need, chain))
+      return none(str("the need of dimension {} does not only grow along its loops", arg_name(d))), false;
 
     s.not_first = chain.not_first();
     s.previous_hi = *last;
@@ -145,7 +149,8 @@ class SlideFinder {
 
   /// Before 0 where this realisation already runs in the warm-up of a consumer.
   auto first_iteration(const SymbolRef& loop) const -> int64_t {
-    return -(loop == facts_.compute_site ? facts_.warm_iterations : warm_iterations(nest_, place_.leaves.front(), loop, cache_));
+    return -(loop == facts_.compute_site ? facts_.warm_iterations
+                                         : warm_iterations(nest_, place_.leaves.front(), loop, cache_));
   }
 
   auto arg_name(int d) const -> const std::string& { return nest_.func(what_).def->args[static_cast<size_t>(d)]->name; }
@@ -161,7 +166,8 @@ class SlideFinder {
 
   auto never_moves_down(const RegionDim& need, const Chain& chain) const -> bool {
     if (DRAWLOOM_FAULT(slide_goes_anywhere)) return true;
-    return chain.is_monotone(need.free_hi) && (tail_only_stops(need, chain) || chain.is_monotone(need.hi)) && monotone_lo(need.lo, chain);
+    return chain.is_monotone(need.free_hi) && (tail_only_stops(need, chain) || chain.is_monotone(need.hi)) &&
+           monotone_lo(need.lo, chain);
   }
 
   /// A consumer's own warm-up makes a choice in lo: the first value must not be above the later ones.
@@ -217,7 +223,8 @@ class SlideFinder {
     if (c.is_never()) return c;
     Cond out;
     for (const auto& f : c.terms())
-      if (std::none_of(chain_.begin(), chain_.end(), [&](const LoopNode* l) { return uses_symbol(f, l->id.get()); })) out = out && Cond::nonnegative(f);
+      if (std::none_of(chain_.begin(), chain_.end(), [&](const LoopNode* l) { return uses_symbol(f, l->id.get()); }))
+        out = out && Cond::nonnegative(f);
     return out;
   }
 
@@ -250,7 +257,8 @@ auto may_warm_up(const Nest& nest, const SymbolRef& loop) -> bool {
   return index_of(nest.tree).regions().warm_loops.find(loop.get()) != nullptr;
 }
 
-void find_slides(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts, QueryCache& cache) {
+void find_slides(const Nest& nest, RealisationId what, const RealisationPlace& place, RealisationFacts& facts,
+                 QueryCache& cache) {
   SlideFinder(nest, what, place, facts, cache).run();
 }
 

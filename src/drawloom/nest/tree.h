@@ -75,7 +75,7 @@ struct StageDim {
 struct Clip {
   Form index;  ///< over loop ids
   Form limit;
-  int dim;     ///< the StageDim it came from
+  int dim;  ///< the StageDim it came from
   Tail tail;
   Form factor;              ///< of the split: where it divides the limit, nothing is cut off (settle_clips)
   bool from_cover = false;  ///< not a split: the loop runs over the constant cover, the limit is the need
@@ -103,13 +103,13 @@ struct ConsumedLoop {
 
 struct StageLeaf {
   RealisationId what;
-  int stage = 0;  ///< 0 pure, i + 1 for update(i)
+  int stage = 0;               ///< 0 pure, i + 1 for update(i)
   std::vector<StageDim> dims;  ///< args that are pure in this stage, then RVars
   std::vector<Clip> clips;
   std::vector<Demand> demands;
   std::vector<NamedLoop> loops;
   std::vector<ConsumedLoop> consumed;  ///< in the order of the steps
-  std::string role;  ///< empty: all threads of its owner
+  std::string role;                    ///< empty: all threads of its owner
 };
 
 /// Children: [then] or [then, otherwise], each a GroupNode. `condition` is a fact below `then`.

@@ -11,11 +11,13 @@ class Indexer {
   auto build(const TreeNode& root) -> TreeIndex {
     constexpr size_t kFuncs = 48;  // a guess that saves copies
     out_.nodes.reserve(6 * kFuncs), out_.leaves.reserve(kFuncs), out_.stores.reserve(kFuncs);
-    out_.realisations.reserve(kFuncs), out_.places.reserve(kFuncs), out_.place_of_leaf.reserve(kFuncs), out_.first_copy.reserve(kFuncs);
+    out_.realisations.reserve(kFuncs), out_.places.reserve(kFuncs), out_.place_of_leaf.reserve(kFuncs),
+        out_.first_copy.reserve(kFuncs);
     visit(root, -1, 0, -1);
     group_leaves();
     for (const auto& s : out_.stores)
-      if (const int p = out_.place_number(s.node->as<StoreNode>()->what); p >= 0) out_.places[static_cast<size_t>(p)].store = &s;
+      if (const int p = out_.place_number(s.node->as<StoreNode>()->what); p >= 0)
+        out_.places[static_cast<size_t>(p)].store = &s;
     return std::move(out_);
   }
 
@@ -53,7 +55,8 @@ class Indexer {
     for (size_t p = 0; p < out_.places.size(); ++p) end[p + 1] += end[p];
     const std::vector<size_t> begin = end;
     out_.grouped_leaves.resize(out_.leaves.size());
-    for (size_t i = 0; i < out_.leaves.size(); ++i) out_.grouped_leaves[end[static_cast<size_t>(out_.place_of_leaf[i])]++] = out_.leaves[i];
+    for (size_t i = 0; i < out_.leaves.size(); ++i)
+      out_.grouped_leaves[end[static_cast<size_t>(out_.place_of_leaf[i])]++] = out_.leaves[i];
     for (size_t p = 0; p < out_.places.size(); ++p) {
       auto& place = out_.places[p];
       place.leaves = std::span<const Located>(out_.grouped_leaves).subspan(begin[p], begin[p + 1] - begin[p]);
@@ -64,7 +67,8 @@ class Indexer {
   /// The outermost loop of the stage, or the leaf itself.
   auto first_own(const Located& leaf) const -> int {
     int at = leaf.number, next = leaf.loop;
-    for (size_t i = 0; i < leaf.node->as<StageLeaf>()->loops.size(); ++i) at = next, next = out_.nodes[static_cast<size_t>(next)].loop;
+    for (size_t i = 0; i < leaf.node->as<StageLeaf>()->loops.size(); ++i)
+      at = next, next = out_.nodes[static_cast<size_t>(next)].loop;
     return at;
   }
 
@@ -153,7 +157,9 @@ auto path_of(const TreeRef& root, const Located& at) -> TreePath {
 
 auto find_loop(const TreeRef& root, const SymbolRef& id) -> const Located* { return index_of(root).loop(id.get()); }
 
-auto site_node(const TreeRef& root, const Site& site) -> const Located* { return site ? find_loop(root, site) : &index_of(root).nodes.front(); }
+auto site_node(const TreeRef& root, const Site& site) -> const Located* {
+  return site ? find_loop(root, site) : &index_of(root).nodes.front();
+}
 
 auto stage_leaves(const TreeRef& root) -> const std::vector<Located>& { return index_of(root).leaves; }
 auto store_nodes(const TreeRef& root) -> const std::vector<Located>& { return index_of(root).stores; }
@@ -161,7 +167,8 @@ auto store_nodes(const TreeRef& root) -> const std::vector<Located>& { return in
 auto loops_around(const TreeRef& root, const Located& at) -> std::vector<const LoopNode*> {
   const auto& nodes = index_of(root).nodes;
   std::vector<const LoopNode*> out;
-  for (int l = at.loop; l >= 0; l = nodes[static_cast<size_t>(l)].loop) out.push_back(nodes[static_cast<size_t>(l)].node->as<LoopNode>());
+  for (int l = at.loop; l >= 0; l = nodes[static_cast<size_t>(l)].loop)
+    out.push_back(nodes[static_cast<size_t>(l)].node->as<LoopNode>());
   std::reverse(out.begin(), out.end());
   return out;
 }

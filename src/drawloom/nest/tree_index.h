@@ -48,14 +48,14 @@ struct RegionIndex {
 };
 
 struct TreeIndex {
-  std::vector<Located> nodes;           ///< by number
-  std::vector<Located> leaves, stores;  ///< in program order
+  std::vector<Located> nodes;               ///< by number
+  std::vector<Located> leaves, stores;      ///< in program order
   std::vector<RealisationId> realisations;  ///< in program order of their first stage
   std::vector<RealisationPlace> places;     ///< of the realisations
   std::vector<int> place_of_leaf;           ///< of every leaf, in `places`
   std::vector<int> first_copy;              ///< by Func, in `places`; -1 for those that are not in the tree
 
-  auto place_number(RealisationId what) const -> int;  ///< in `places`; -1: not in the tree
+  auto place_number(RealisationId what) const -> int;   ///< in `places`; -1: not in the tree
   auto loop(const Symbol* id) const -> const Located*;  ///< null: not in the tree
   auto regions() const -> const RegionIndex&;
 

@@ -56,7 +56,9 @@ struct Split {
   std::string outer, inner;
   Amount factor;
   Tail tail;
-  void each_field(auto&& f) { f("loop", loop), f("outer", outer), f("inner", inner), f("factor", factor), f("tail", tail); }
+  void each_field(auto&& f) {
+    f("loop", loop), f("outer", outer), f("inner", inner), f("factor", factor), f("tail", tail);
+  }
   friend auto operator==(const Split&, const Split&) -> bool = default;
 };
 struct Fuse {
@@ -160,7 +162,7 @@ struct Partition {
 // NOLINTEND
 
 /// Any step. The alternatives stand in the order of steps.def.
-using Step = std::variant<Split, Fuse, Reorder, Rename, Unroll, Vectorize, Parallel, ComputeAt, StoreAt, ComputeRoot, StoreRoot,
-                          ComputeInline, Bound, Align, StoreIn, FoldStorage, Nontemporal, Partition>;
+using Step = std::variant<Split, Fuse, Reorder, Rename, Unroll, Vectorize, Parallel, ComputeAt, StoreAt, ComputeRoot,
+                          StoreRoot, ComputeInline, Bound, Align, StoreIn, FoldStorage, Nontemporal, Partition>;
 
 }  // namespace drawloom

@@ -33,9 +33,7 @@ class Lexer {
 
  private:
   auto peek(size_t ahead = 0) const -> char { return at_ + ahead < source_.size() ? source_[at_ + ahead] : '\0'; }
-  auto here() const -> Loc {
-    return Loc(file_, line_, static_cast<uint32_t>(at_ - line_start_ + 1));
-  }
+  auto here() const -> Loc { return Loc(file_, line_, static_cast<uint32_t>(at_ - line_start_ + 1)); }
 
   void skip_blanks() {
     while (at_ < source_.size()) {

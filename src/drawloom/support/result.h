@@ -49,9 +49,9 @@ using Status = Result<Done>;
 #define DRAWLOOM_CONCAT(a, b) DRAWLOOM_CONCAT_(a, b)
 /// DRAWLOOM_TRY(auto x, f()): binds the value, or returns the Diag from the enclosing function.
 #define DRAWLOOM_TRY(decl, ...) DRAWLOOM_TRY_(DRAWLOOM_CONCAT(try_result_, __LINE__), decl, __VA_ARGS__)
-#define DRAWLOOM_TRY_(tmp, decl, ...)  \
-  auto tmp = (__VA_ARGS__);            \
-  if (!tmp.ok()) return tmp.diag();    \
+#define DRAWLOOM_TRY_(tmp, decl, ...) \
+  auto tmp = (__VA_ARGS__);           \
+  if (!tmp.ok()) return tmp.diag();   \
   decl = std::move(tmp).value()
 /// DRAWLOOM_REQUIRE(f()): for results without an interesting value.
 #define DRAWLOOM_REQUIRE(...) \

@@ -23,7 +23,9 @@ auto to_text(T v) -> std::string {
 /// floating: `2` prints as `2.0`.
 auto to_text(double v) -> std::string;
 template <typename T>
-  requires requires(const T& t) { { t.text() } -> std::convertible_to<std::string>; }
+  requires requires(const T& t) {
+    { t.text() } -> std::convertible_to<std::string>;
+  }
 auto to_text(const T& v) -> std::string {
   return v.text();
 }

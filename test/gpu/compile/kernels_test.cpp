@@ -37,12 +37,16 @@ TEST_CASE("kernels assemble, and PTX has the instructions of the text") {
     const auto cubin = assemble(ptx, {}, programs, find_ptxas()).or_throw();
     CHECK(cubin.usage.size() == launches(programs).size());
     for (const auto& usage : cubin.usage) CHECK(usage.spill_bytes == 0);
-    CHECK(cubin.bytes.substr(0, 4) == "\x7f" "ELF");
+    CHECK(cubin.bytes.substr(0, 4) ==
+          "\x7f"
+          "ELF");
   }
 }
 
 TEST_CASE("the census notices an instruction that is lost or doubled") {
-  const auto programs = prepare_ir(kernel_text("        sync block\n        fence device\n        sync warp"), "k.ir", x86_64_target(3)).or_throw();
+  const auto programs =
+      prepare_ir(kernel_text("        sync block\n        fence device\n        sync warp"), "k.ir", x86_64_target(3))
+          .or_throw();
   const auto ptx = generate_ptx(programs, {}).or_throw();
   const Census expected = expected_census(*launches(programs)[0]);
   CHECK(expected == Census{{"bar.sync", 1}, {"bar.warp.sync", 1}, {"fence.acq_rel.gpu", 1}});
@@ -59,7 +63,10 @@ TEST_CASE("the census notices an instruction that is lost or doubled") {
 TEST_CASE("a launch keeps its loops, of one block, of none, and around nothing") {
   for (const char* grid : {"1", "0", "0 * extent(%O, 0)"}) {
     for (const char* body : {"store %O[%t] = 1.0:f32", "if 1 < 0 {\n sync block\n }"}) {
-      const auto text = str("drawloom-ir 1\n\nfunc @k(out %O: buffer<f32, 1>) {{\n launch \"k\" {{\n block for %b = 0 : {} {{\n thread for %t = 0 : 32 {{\n {}\n }}\n }}\n }}\n}}\n", grid, body);
+      const auto text =
+          str("drawloom-ir 1\n\nfunc @k(out %O: buffer<f32, 1>) {{\n launch \"k\" {{\n block for %b = 0 : {} {{\n "
+              "thread for %t = 0 : 32 {{\n {}\n }}\n }}\n }}\n}}\n",
+              grid, body);
       const auto programs = prepare_ir(text, "k.ir", x86_64_target(3));
       REQUIRE(programs.ok());
       CHECK(generate_ptx(programs.value(), {}).ok());
@@ -76,11 +83,13 @@ TEST_CASE("the same text gives the same PTX") {
 
 TEST_CASE("an object with kernels holds PTX and machine code, and asks libc for nothing new") {
   const auto file = std::string(DRAWLOOM_KERNELS) + "/softmax_row.ir";
-  const auto out = compile_ir(read_text_file(file).or_throw(), file, "softmax_row", {x86_64_target(3), {}, find_ptxas()}).or_throw();
+  const auto out =
+      compile_ir(read_text_file(file).or_throw(), file, "softmax_row", {x86_64_target(3), {}, find_ptxas()}).or_throw();
   CHECK(out.object.find(out.cubin) != std::string::npos);
   CHECK(out.object.find(out.ptx) != std::string::npos);
   CHECK(out.header.find("int softmax_row(") != std::string::npos);
-  const auto without = compile_ir(read_text_file(file).or_throw(), file, "softmax_row", {x86_64_target(3), {}, ""}).or_throw();
+  const auto without =
+      compile_ir(read_text_file(file).or_throw(), file, "softmax_row", {x86_64_target(3), {}, ""}).or_throw();
   CHECK(without.cubin.empty());
   CHECK(without.ptx == out.ptx);
 }

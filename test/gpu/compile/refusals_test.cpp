@@ -70,10 +70,12 @@ TEST_CASE("a device target is read and written") {
 }
 
 TEST_CASE("registers with subscripts that stay unknown are refused") {
-  const auto refused = assemble_text(kernel_text("        allocate %v: f32[4] register\n        store %v[%t % 4] = %A[%t]\n        store %O[%t] = %v[0]"));
+  const auto refused = assemble_text(kernel_text(
+      "        allocate %v: f32[4] register\n        store %v[%t % 4] = %A[%t]\n        store %O[%t] = %v[0]"));
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.diag().kind() == DiagKind::codegen_register);
-  const auto operand = assemble_text(kernel_text("        allocate %v: f32[4] register\n        issue \"load.global.v2.f32\" (&%v[%t % 2], &%A[0])"));
+  const auto operand = assemble_text(
+      kernel_text("        allocate %v: f32[4] register\n        issue \"load.global.v2.f32\" (&%v[%t % 2], &%A[0])"));
   CHECK(operand.diag().kind() == DiagKind::codegen_register);
 }
 
@@ -87,7 +89,9 @@ TEST_CASE("masks and vectors that are not dense are refused") {
   const auto strided = assemble_text(kernel_text("        store %O[ramp(%t * 4, 2, 2)] = %A[ramp(%t * 4, 1, 2)]"));
   CHECK(strided.diag().kind() == DiagKind::codegen_subscript);
   // Registers are dense; of an argument the stride is known only at the call.
-  CHECK(assemble_text(kernel_text("        allocate %v: f32[4] register\n        store %v[ramp(0, 1, 4)] = broadcast(%A[%t], 4)\n        store %O[%t] = %v[2]")).ok());
+  CHECK(assemble_text(kernel_text("        allocate %v: f32[4] register\n        store %v[ramp(0, 1, 4)] = "
+                                  "broadcast(%A[%t], 4)\n        store %O[%t] = %v[2]"))
+            .ok());
 }
 
 auto compile_kind(const std::string& host) -> DiagKind {
@@ -96,7 +100,8 @@ auto compile_kind(const std::string& host) -> DiagKind {
   REQUIRE_FALSE(out.ok());
   return out.diag().kind();
 }
-const std::string kLaunch = "launch \"k\" {\n block for %b = 0 : 8 {\n thread for %t = 0 : 32 {\n store %O[%b] = %A[%t]\n }\n }\n }";
+const std::string kLaunch =
+    "launch \"k\" {\n block for %b = 0 : 8 {\n thread for %t = 0 : 32 {\n store %O[%b] = %A[%t]\n }\n }\n }";
 
 TEST_CASE("the data of an argument are on one side for the whole call") {
   CHECK(compile_kind(kLaunch + "\n store %O[9] = 1.0:f32") == DiagKind::codegen_subscript);

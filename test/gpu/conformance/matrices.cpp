@@ -129,7 +129,8 @@ auto operand_layouts(int bytes) -> std::vector<OperandLayout> {
       {"rows128", "{r} * 128 + ((" + piece + ") ^ ({r} % 8)) * 16 + " + byte, fields(1, 1024, 16)}};
   // Only elements of 16 bits may lie the other way.
   if (bytes == 2) {
-    out.push_back({"columns_cores", "({r} / 8) * 256 + ({k} / 8) * 128 + {k} % 8 * 16 + {r} % 8 * 2", fields(0, 256, 128), true});
+    out.push_back(
+        {"columns_cores", "({r} / 8) * 256 + ({k} / 8) * 128 + {k} % 8 * 16 + {r} % 8 * 2", fields(0, 256, 128), true});
     out.push_back(
         {"columns128",
          "({r} / 64) * 2048 + ({k} / 8) * 1024 + {k} % 8 * 128 + (({r} % 64 / 8) ^ ({k} % 8)) * 16 + {r} % 8 * 2",
@@ -158,11 +159,12 @@ auto wgmma(int n, const Element& e, const OperandLayout& o, bool from_registers)
   const int depth = e.depth();
   const std::string atom = str("wgmma.m64n{}k{}.f32.{}{}", n, depth, e.name, from_registers ? ".registers" : "");
   const std::string stored = e.bytes == 4 ? "f32" : "u16";
-  std::string body = str(
-      "allocate %sa: {}[{}] shared at 0\nallocate %sb: {}[{}] shared at 16384\nallocate %p: u32[1] register\n"
-      "allocate %a: u32[4] register\nallocate %d: f32[{}] register\n",
-      stored, 16384 / e.bytes, stored, 32768 / e.bytes, n / 2);
-  if (!from_registers) body += store_operand(o, "%sa", 64, e, a_text("%r", "%k") + (e.bytes == 4 ? str(" * {}:f32", kFiner) : ""));
+  std::string body =
+      str("allocate %sa: {}[{}] shared at 0\nallocate %sb: {}[{}] shared at 16384\nallocate %p: u32[1] register\n"
+          "allocate %a: u32[4] register\nallocate %d: f32[{}] register\n",
+          stored, 16384 / e.bytes, stored, 32768 / e.bytes, n / 2);
+  if (!from_registers)
+    body += store_operand(o, "%sa", 64, e, a_text("%r", "%k") + (e.bytes == 4 ? str(" * {}:f32", kFiner) : ""));
   body += store_operand(o, "%sb", n, e, b_text(depth, "%r", "%k"));
   for (int k = 0; from_registers && k < 4; ++k) {
     const std::string i = str("16 * (%t / 32) + %t % 32 / 4 + {}", 8 * (k % 2)),

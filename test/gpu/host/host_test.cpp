@@ -15,7 +15,8 @@ namespace {
 auto param_names(size_t which) -> std::vector<std::string> {
   const auto programs = prepare_ir(read_text_file(HOST_IR).or_throw(), HOST_IR, host_target()).or_throw();
   std::vector<std::string> out;
-  for (const auto& p : kernel_params(*launches({programs.at(which)}).at(0))) out.push_back(p.buffer ? p.buffer->name : p.symbol->name);
+  for (const auto& p : kernel_params(*launches({programs.at(which)}).at(0)))
+    out.push_back(p.buffer ? p.buffer->name : p.symbol->name);
   return out;
 }
 

@@ -45,10 +45,12 @@ static const char* run(drawloom_context_t* ctx, const char* folder, const char* 
   int count = 0;
   size_t at = 0, last = 0;
   char* save;
-  for (char* line = strtok_r(call, "\n", &save); line && count < kBuffers; line = strtok_r(NULL, "\n", &save), count++) {
+  for (char* line = strtok_r(call, "\n", &save); line && count < kBuffers;
+       line = strtok_r(NULL, "\n", &save), count++) {
     // Types as in ir/type.h: int, uint, float, bfloat; the runtime has the same order.
     char* number = line;
-    const long code = strtol(number, &number, 10), bits = strtol(number, &number, 10), rank = strtol(number, &number, 10);
+    const long code = strtol(number, &number, 10), bits = strtol(number, &number, 10),
+               rank = strtol(number, &number, 10);
     int64_t extents[kRank], elements = 1;
     for (long d = 0; d < rank; d++) elements *= extents[d] = strtol(number, &number, 10);
     const drawloom_type_t type = {(uint8_t)code, (uint8_t)bits, 1};
@@ -67,7 +69,8 @@ static const char* run(drawloom_context_t* ctx, const char* folder, const char* 
     for (size_t i = 0; i + 4 <= expected_bytes && shown < 3; i += 4) {
       float is, want;
       memcpy(&is, before + last + i, 4), memcpy(&want, expected + i, 4);
-      if (memcmp(&is, &want, 4) != 0) printf("  %s[%zu] is %g (%08x), not %g\n", name, i / 4, is, *(unsigned*)&is, want), shown++;
+      if (memcmp(&is, &want, 4) != 0)
+        printf("  %s[%zu] is %g (%08x), not %g\n", name, i / 4, is, *(unsigned*)&is, want), shown++;
     }
   }
   for (int i = 0; i < count; i++) drawloom_device_free(ctx, &buffers[i]);

@@ -23,7 +23,8 @@ static int failures;
 static void report(const char* what, int wrong, const char* why) {
   char message[drawloom_message_bytes] = "";
   if (wrong) drawloom_last_error(&kit_context, message, sizeof message);
-  printf("{\"check\": \"%s\", \"right\": %s, \"why\": \"%s%s\"}\n", what, wrong ? "false" : "true", wrong ? why : "", message);
+  printf("{\"check\": \"%s\", \"right\": %s, \"why\": \"%s%s\"}\n", what, wrong ? "false" : "true", wrong ? why : "",
+         message);
   fflush(stdout);
   failures += wrong != 0;
 }
@@ -33,7 +34,8 @@ static void report(const char* what, int wrong, const char* why) {
 typedef int (*two_buffers_t)(drawloom_context_t*, const drawloom_buffer_t*, drawloom_buffer_t*);
 
 static int transpose_wrong(two_buffers_t run, int64_t nx, int64_t ny, int64_t pitch_a, int64_t pitch_t) {
-  array_t a = array_of(kit_f32, 2, (int64_t[]){ny, nx}, pitch_a), t = array_of(kit_f32, 2, (int64_t[]){nx, ny}, pitch_t);
+  array_t a = array_of(kit_f32, 2, (int64_t[]){ny, nx}, pitch_a),
+          t = array_of(kit_f32, 2, (int64_t[]){nx, ny}, pitch_t);
   a.buffer.dim = a.dim, t.buffer.dim = t.dim;
   array_fill(&a, fill_normal, 5);
   int wrong = run(&kit_context, &a.buffer, &t.buffer) || to_host(&t);
@@ -46,7 +48,8 @@ static int transpose_wrong(two_buffers_t run, int64_t nx, int64_t ny, int64_t pi
 }
 
 static void check_transpose(void) {
-  const int64_t sizes[][2] = {{64, 64}, {4, 4}, {128, 192}, {100, 36}, {1, 1}, {7, 65}, {33, 31}, {257, 300}, {0, 5}, {1000, 2052}};
+  const int64_t sizes[][2] = {{64, 64}, {4, 4},   {128, 192}, {100, 36}, {1, 1},
+                              {7, 65},  {33, 31}, {257, 300}, {0, 5},    {1000, 2052}};
   char name[96];
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     const int64_t nx = sizes[i][0], ny = sizes[i][1];
@@ -63,7 +66,8 @@ static void check_transpose(void) {
 // ---- softmax --------------------------------------------------------------------------------------------------------
 
 static int softmax_wrong(int64_t n, int64_t rows, int64_t pitch) {
-  array_t in = array_of(kit_f32, 2, (int64_t[]){n, rows}, pitch), out = array_of(kit_f32, 2, (int64_t[]){n, rows}, pitch);
+  array_t in = array_of(kit_f32, 2, (int64_t[]){n, rows}, pitch),
+          out = array_of(kit_f32, 2, (int64_t[]){n, rows}, pitch);
   in.buffer.dim = in.dim, out.buffer.dim = out.dim;
   array_fill(&in, fill_normal, 11);
   int wrong = softmax_row(&kit_context, &in.buffer, &out.buffer) || to_host(&out);
@@ -82,7 +86,8 @@ static int softmax_wrong(int64_t n, int64_t rows, int64_t pitch) {
 }
 
 static void check_softmax(void) {
-  const int64_t sizes[][3] = {{4096, 64, 0}, {1000, 7, 0}, {4, 3, 0}, {1, 2, 0}, {255, 5, 0}, {257, 5, 300}, {5000, 9, 0}, {4092, 3, 4100}, {8192, 4, 0}};
+  const int64_t sizes[][3] = {{4096, 64, 0}, {1000, 7, 0}, {4, 3, 0},       {1, 2, 0},   {255, 5, 0},
+                              {257, 5, 300}, {5000, 9, 0}, {4092, 3, 4100}, {8192, 4, 0}};
   char name[96];
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     snprintf(name, sizeof name, "softmax_row %lldx%lld", (long long)sizes[i][0], (long long)sizes[i][1]);
@@ -104,7 +109,8 @@ static int stencil_wrong(int64_t nx, int64_t ny, int64_t nz) {
       for (int64_t x = 0; x < nx && !wrong; x++) {
         const int64_t i = z * sz + y * sy + x;
         const float west = x > 0 ? a[i - 1] : 0, east = x + 1 < nx ? a[i + 1] : 0, south = y > 0 ? a[i - sy] : 0,
-                    north = y + 1 < ny ? a[i + sy] : 0, below = z > 0 ? a[i - sz] : 0, above = z + 1 < nz ? a[i + sz] : 0;
+                    north = y + 1 < ny ? a[i + sy] : 0, below = z > 0 ? a[i - sz] : 0,
+                    above = z + 1 < nz ? a[i + sz] : 0;
         const float sum = ((west + east) + (south + north)) + (below + above);
         wrong = b[i] != fmaf(0.4f, a[i], 0.1f * sum);
       }
@@ -127,12 +133,14 @@ static void check_stencil_after_uploads(void) {
     array_t v = array_of(kit_f32, 3, extents, 0);
     v.buffer.dim = v.dim;
     v.buffer.flags |= drawloom_flag_host_dirty;
-    failed = drawloom_to_device(&kit_context, &v.buffer) || stencil7(&kit_context, &u.buffer, &v.buffer, 0.4f, 0.1f) || to_host(&v);
+    failed = drawloom_to_device(&kit_context, &v.buffer) || stencil7(&kit_context, &u.buffer, &v.buffer, 0.4f, 0.1f) ||
+             to_host(&v);
     int64_t wrong = 0;
 #pragma omp parallel for reduction(+ : wrong)
     for (int64_t k = 0; k < v.elements; k++) wrong += ((uint32_t*)v.data)[k] != ((uint32_t*)first.data)[k];
     char name[96];
-    snprintf(name, sizeof name, "stencil7 1024x1024x1024 after upload %d, %lld elements differ from the first launch's", i, (long long)wrong);
+    snprintf(name, sizeof name, "stencil7 1024x1024x1024 after upload %d, %lld elements differ from the first launch's",
+             i, (long long)wrong);
     report(name, failed || wrong != 0, failed ? "failed " : "elements differ ");
     array_free(&v);
   }
@@ -141,21 +149,25 @@ static void check_stencil_after_uploads(void) {
 }
 
 static void check_stencil(void) {
-  const int64_t sizes[][3] = {{128, 16, 64}, {256, 64, 70}, {4, 1, 1}, {132, 17, 3}, {64, 33, 129}, {260, 50, 67}, {1, 1, 1}, {7, 9, 5}, {129, 16, 10},
-                              {1024, 1024, 9}, {1200, 800, 13}};
+  const int64_t sizes[][3] = {{128, 16, 64}, {256, 64, 70},   {4, 1, 1},      {132, 17, 3},
+                              {64, 33, 129}, {260, 50, 67},   {1, 1, 1},      {7, 9, 5},
+                              {129, 16, 10}, {1024, 1024, 9}, {1200, 800, 13}};
   char name[96];
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-    snprintf(name, sizeof name, "stencil7 %lldx%lldx%lld", (long long)sizes[i][0], (long long)sizes[i][1], (long long)sizes[i][2]);
+    snprintf(name, sizeof name, "stencil7 %lldx%lldx%lld", (long long)sizes[i][0], (long long)sizes[i][1],
+             (long long)sizes[i][2]);
     report(name, stencil_wrong(sizes[i][0], sizes[i][1], sizes[i][2]), "elements differ ");
   }
 }
 
 // ---- gemm -----------------------------------------------------------------------------------------------------------
 
-typedef int (*gemm_function_t)(drawloom_context_t*, const drawloom_buffer_t*, const drawloom_buffer_t*, drawloom_buffer_t*, int64_t);
+typedef int (*gemm_function_t)(drawloom_context_t*, const drawloom_buffer_t*, const drawloom_buffer_t*,
+                               drawloom_buffer_t*, int64_t);
 enum { kMultiprocessors = 132 };
 
-static int relu_bias(drawloom_context_t* ctx, const drawloom_buffer_t* a, const drawloom_buffer_t* b, drawloom_buffer_t* d, int64_t n);
+static int relu_bias(drawloom_context_t* ctx, const drawloom_buffer_t* a, const drawloom_buffer_t* b,
+                     drawloom_buffer_t* d, int64_t n);
 static array_t bias;
 
 typedef struct gemm_case_t {
@@ -199,8 +211,9 @@ static int gemm_wrong(gemm_case_t* c, enum fill how, int with_bias) {
 }
 
 static void check_gemm_with(const char* title, gemm_function_t run, int64_t even, int with_bias) {
-  const int64_t sizes[][3] = {{128, 256, 64},  {128, 256, 0},  {128, 256, 1},     {128, 256, 63},  {128, 256, 65}, {256, 512, 128}, {1, 1, 64},
-                              {7, 7, 128},     {255, 257, 64}, {257, 255, 128},   {1024, 512, 448}, {300, 1000, 8192}, {2048, 2048, 512}, {5000, 264, 96}};
+  const int64_t sizes[][3] = {{128, 256, 64},   {128, 256, 0},     {128, 256, 1},     {128, 256, 63}, {128, 256, 65},
+                              {256, 512, 128},  {1, 1, 64},        {7, 7, 128},       {255, 257, 64}, {257, 255, 128},
+                              {1024, 512, 448}, {300, 1000, 8192}, {2048, 2048, 512}, {5000, 264, 96}};
   char name[96];
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     for (int how = 0; how < 2; how++) {
@@ -211,7 +224,8 @@ static void check_gemm_with(const char* title, gemm_function_t run, int64_t even
         bias.buffer.dim = bias.dim;
         array_fill(&bias, (enum fill)how, 9);
       }
-      snprintf(name, sizeof name, "%s %lldx%lldx%lld, rows of %lld, %s", title, (long long)c.m, (long long)c.n, (long long)c.k, (long long)even, how ? "signs" : "normal");
+      snprintf(name, sizeof name, "%s %lldx%lldx%lld, rows of %lld, %s", title, (long long)c.m, (long long)c.n,
+               (long long)c.k, (long long)even, how ? "signs" : "normal");
       const int failed = run(&kit_context, &c.a.buffer, &c.b.buffer, &c.d.buffer, kMultiprocessors) || to_host(&c.d);
       report(name, failed || gemm_wrong(&c, (enum fill)how, with_bias), failed ? "failed " : "elements differ ");
       gemm_close(&c);
@@ -219,7 +233,8 @@ static void check_gemm_with(const char* title, gemm_function_t run, int64_t even
     }
   }
 }
-static int relu_bias(drawloom_context_t* ctx, const drawloom_buffer_t* a, const drawloom_buffer_t* b, drawloom_buffer_t* d, int64_t n) {
+static int relu_bias(drawloom_context_t* ctx, const drawloom_buffer_t* a, const drawloom_buffer_t* b,
+                     drawloom_buffer_t* d, int64_t n) {
   return gemm_relu_bias(ctx, a, b, &bias.buffer, d, n);
 }
 static void check_gemm(void) {
@@ -240,8 +255,11 @@ static void say_rates(const char* what, const candidate_t* list, int count, doub
   double watts;
   clocks_and_power(&mhz, &watts);
   for (int i = 0; i < count; i++) {
-    printf("{\"bench\": \"%s\", \"what\": \"%s\", \"median_ms\": %.5f, \"best_ms\": %.5f, \"%s\": %.1f, \"of_first\": %.4f, \"mhz\": %d, \"watts\": %.0f}\n", what,
-           list[i].name, list[i].median, list[i].best, unit, amount / list[i].median, list[0].median / list[i].median, mhz, watts);
+    printf(
+        "{\"bench\": \"%s\", \"what\": \"%s\", \"median_ms\": %.5f, \"best_ms\": %.5f, \"%s\": %.1f, \"of_first\": "
+        "%.4f, \"mhz\": %d, \"watts\": %.0f}\n",
+        what, list[i].name, list[i].median, list[i].best, unit, amount / list[i].median,
+        list[0].median / list[i].median, mhz, watts);
   }
   fflush(stdout);
 }
@@ -263,7 +281,8 @@ static int stencil_pair(void* what) {
   return stencil7(&kit_context, &p->a->buffer, &p->b->buffer, 0.4f, 0.1f);
 }
 
-static void bench_pair(const char* name, int rank, const int64_t* extents, candidate_t* list, int count, pair_t* pairs) {
+static void bench_pair(const char* name, int rank, const int64_t* extents, candidate_t* list, int count,
+                       pair_t* pairs) {
   array_t a = array_of(kit_f32, rank, extents, 0), b = array_of(kit_f32, rank, extents, 0);
   a.buffer.dim = a.dim, b.buffer.dim = b.dim;
   array_fill(&a, fill_normal, 1);
@@ -272,15 +291,17 @@ static void bench_pair(const char* name, int rank, const int64_t* extents, candi
     list[i].what = &pairs[i];
   }
   const drawloom_device_table_t* device = kit_context.table->device;
-  const int code = device->to_device(&kit_context, &a.buffer, NULL) | device->buffer_malloc(&kit_context, &b.buffer, NULL) |
-                   time_in_turns(list, count, 15, 3);
+  const int code = device->to_device(&kit_context, &a.buffer, NULL) |
+                   device->buffer_malloc(&kit_context, &b.buffer, NULL) | time_in_turns(list, count, 15, 3);
   if (code) report(name, 1, "failed ");
   if (!code) say_rates(name, list, count, 8e-6 * (double)a.elements, "gb_per_s");
   array_free(&a), array_free(&b);
 }
 
 static void bench_transpose(void) {
-  candidate_t list[] = {{.name = "copy", .run = copy_pair}, {.name = "transpose", .run = run_pair}, {.name = "transpose_tma", .run = run_pair}};
+  candidate_t list[] = {{.name = "copy", .run = copy_pair},
+                        {.name = "transpose", .run = run_pair},
+                        {.name = "transpose_tma", .run = run_pair}};
   pair_t pairs[] = {{0}, {.run = transpose}, {.run = transpose_tma}};
   bench_pair("transpose 16384", 2, (int64_t[]){16384, 16384}, list, 3, pairs);
 }
@@ -314,7 +335,8 @@ static void bench_variants(int rank, const int64_t* extents, int names, char** n
     b.buffer.dim = b.dim;
     // On the device too it starts as it does here: memory comes from a pool, where an earlier result may lie.
     b.buffer.flags |= drawloom_flag_host_dirty;
-    const int code = drawloom_to_device(&kit_context, &b.buffer) || pairs[count].run(&kit_context, &a.buffer, &b.buffer) || to_host(&b);
+    const int code = drawloom_to_device(&kit_context, &b.buffer) ||
+                     pairs[count].run(&kit_context, &a.buffer, &b.buffer) || to_host(&b);
     uint64_t hash = 0;
     for (int64_t k = 0; !code && k < b.elements; k++) hash = mix(hash ^ ((uint32_t*)b.data)[k]);
     printf("{\"variant\": \"%s\", \"hash\": \"%016llx\"}\n", name[i], (unsigned long long)hash);
@@ -361,12 +383,15 @@ static int bench_gemm_size(const int64_t* mnk, int more, char** name) {
   for (int i = 0; i < more && count < kMostCandidates; i++) {
     list[count] = (candidate_t){.name = name[i], .run = run_gemm}, cases[count] = c;
     cases[count].run = (gemm_function_t)dlsym(RTLD_DEFAULT, name[i]), cases[count].resident = kMultiprocessors;
-    if (cases[count].run) count++;
-    else report(name[i], 1, "not in this kit ");
+    if (cases[count].run)
+      count++;
+    else
+      report(name[i], 1, "not in this kit ");
   }
   for (int i = 0; i < count; i++) {
     list[i].what = &cases[i];
-    cases[i].a.buffer.dim = cases[i].a.dim, cases[i].b.buffer.dim = cases[i].b.dim, cases[i].d.buffer.dim = cases[i].d.dim;
+    cases[i].a.buffer.dim = cases[i].a.dim, cases[i].b.buffer.dim = cases[i].b.dim,
+    cases[i].d.buffer.dim = cases[i].d.dim;
   }
   char title[96];
   snprintf(title, sizeof title, "gemm %lldx%lldx%lld", (long long)c.m, (long long)c.n, (long long)c.k);
@@ -396,9 +421,16 @@ static int extents_of(const char* word, int64_t* out) {
 static const struct {
   const char *verb, *name;
   void (*run)(void);
-} kJobs[] = {{"check", "transpose", check_transpose}, {"check", "softmax_row", check_softmax}, {"check", "stencil7", check_stencil}, {"check", "stencil7_after_uploads", check_stencil_after_uploads},
-             {"check", "gemm", check_gemm}, {"check", "gemm_cluster", check_gemm_cluster}, {"check", "gemm_relu_bias", check_gemm_relu_bias},
-             {"bench", "transpose", bench_transpose}, {"bench", "softmax_row", bench_softmax}, {"bench", "stencil7", bench_stencil},
+} kJobs[] = {{"check", "transpose", check_transpose},
+             {"check", "softmax_row", check_softmax},
+             {"check", "stencil7", check_stencil},
+             {"check", "stencil7_after_uploads", check_stencil_after_uploads},
+             {"check", "gemm", check_gemm},
+             {"check", "gemm_cluster", check_gemm_cluster},
+             {"check", "gemm_relu_bias", check_gemm_relu_bias},
+             {"bench", "transpose", bench_transpose},
+             {"bench", "softmax_row", bench_softmax},
+             {"bench", "stencil7", bench_stencil},
              {"bench", "gemm", bench_gemm}};
 
 int main(int argc, char** argv) {

@@ -115,8 +115,8 @@ int time_in_turns(candidate_t* list, int count, int rounds, int repeats) {
 
 // ---- Libraries of NVIDIA's, by their C names ------------------------------------------------------------------------
 
-typedef int (*gemm_t)(void*, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int, const void*,
-                      void*, int, int, int, int);
+typedef int (*gemm_t)(void*, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int,
+                      const void*, void*, int, int, int, int);
 static void* cublas_handle;
 static gemm_t cublas_gemm_ex;
 

@@ -36,7 +36,9 @@ struct DataReference {
   auto value(const Expr& e) -> Lanes {
     const Type t = e.type();
     Lanes out(t.lanes);
-    if (const auto* imm = e.as<IntImm>()) return Lanes(t.lanes, Lane{t.is_uint() ? static_cast<__int128>(static_cast<uint64_t>(imm->value)) : imm->value, 0});
+    if (const auto* imm = e.as<IntImm>())
+      return Lanes(t.lanes,
+                   Lane{t.is_uint() ? static_cast<__int128>(static_cast<uint64_t>(imm->value)) : imm->value, 0});
     if (const auto* imm = e.as<FloatImm>()) return Lanes(t.lanes, Lane{0, imm->value});
     if (const auto* var = e.as<VarRef>()) return at.at(var->symbol.get());
     if (const auto* b = e.as<Broadcast>()) return Lanes(t.lanes, value(b->value)[0]);
@@ -77,12 +79,15 @@ struct DataReference {
     const auto& n = e.to<Binary>();
     const Lanes a = value(n.a), b = value(n.b);
     for (size_t k = 0; k < out.size(); ++k) {
-      out[k] = n.a.type().is_float() ? float_binary(n.op, n.a.type(), a[k].f, b[k].f) : Lane{int_binary(n.op, n.a.type(), a[k].i, b[k].i), 0};
+      out[k] = n.a.type().is_float() ? float_binary(n.op, n.a.type(), a[k].f, b[k].f)
+                                     : Lane{int_binary(n.op, n.a.type(), a[k].i, b[k].i), 0};
     }
     return out;
   }
 
-  static auto narrowed(Type t, double v) -> double { return t.bits == 32 ? static_cast<double>(static_cast<float>(v)) : v; }
+  static auto narrowed(Type t, double v) -> double {
+    return t.bits == 32 ? static_cast<double>(static_cast<float>(v)) : v;
+  }
 
   static auto quotient(__int128 a, __int128 b) -> __int128 {
     if (b == 0) return 0;
@@ -103,7 +108,8 @@ struct DataReference {
     switch (op) {
       case BinaryOp::Add: return wrapped(t, a + b);
       case BinaryOp::Sub: return wrapped(t, a - b);
-      case BinaryOp::Mul: return t.bits == 64 && !t.is_index() ? wrapped(t, static_cast<__int128>(bits(a) * bits(b))) : wrapped(t, a * b);
+      case BinaryOp::Mul:
+        return t.bits == 64 && !t.is_index() ? wrapped(t, static_cast<__int128>(bits(a) * bits(b))) : wrapped(t, a * b);
       case BinaryOp::Div: return wrapped(t, quotient(a, b));
       case BinaryOp::Mod: return b == 0 ? 0 : wrapped(t, a - b * quotient(a, b));
       case BinaryOp::Min: return a < b ? a : b;
@@ -163,7 +169,8 @@ struct DataReference {
     if (to.is_bool()) return {from.is_float() ? a.f != 0 : a.i != 0, 0};
     if (!from.is_float()) return {wrapped(to, a.i), 0};
     open = open || std::isnan(a.f);
-    const __int128 least = to.is_uint() ? 0 : -power_of_two(to.bits - 1), most = power_of_two(to.is_uint() ? to.bits : to.bits - 1) - 1;
+    const __int128 least = to.is_uint() ? 0 : -power_of_two(to.bits - 1),
+                   most = power_of_two(to.is_uint() ? to.bits : to.bits - 1) - 1;
     if (!(a.f > -1e30)) return {least, 0};
     if (!(a.f < 1e30)) return {most, 0};
     const auto whole = static_cast<__int128>(a.f);
@@ -174,9 +181,12 @@ struct DataReference {
     const Type result = t.is_int() ? uint_type(t.bits) : t;
     switch (f) {
       case Intrinsic::Abs: return {wrapped(result, a[0].i < 0 ? -a[0].i : a[0].i), std::fabs(a[0].f)};
-      case Intrinsic::Absd: return {wrapped(result, a[0].i < a[1].i ? a[1].i - a[0].i : a[0].i - a[1].i), narrowed(t, std::fabs(a[0].f - a[1].f))};
+      case Intrinsic::Absd:
+        return {wrapped(result, a[0].i < a[1].i ? a[1].i - a[0].i : a[0].i - a[1].i),
+                narrowed(t, std::fabs(a[0].f - a[1].f))};
       case Intrinsic::Fma:
-        return {0, t.bits == 32 ? static_cast<double>(std::fma(static_cast<float>(a[0].f), static_cast<float>(a[1].f), static_cast<float>(a[2].f)))
+        return {0, t.bits == 32 ? static_cast<double>(std::fma(static_cast<float>(a[0].f), static_cast<float>(a[1].f),
+                                                               static_cast<float>(a[2].f)))
                                 : std::fma(a[0].f, a[1].f, a[2].f)};
       case Intrinsic::Floor: return {0, std::floor(a[0].f)};
       case Intrinsic::Ceil: return {0, std::ceil(a[0].f)};
@@ -223,11 +233,14 @@ inline auto interesting(CounterRandom& random, Type t) -> Lane {
   if (t.is_index()) return {random.uniform(-40, 40), 0};
   if (t.is_float()) {
     static const double edges[] = {0.0, -0.0, 1, -1, 0.5, INFINITY, -INFINITY, NAN, 1e-40, 3.4e38, 16777217, -2.5};
-    const double v = random.chance(50) ? edges[random.uniform(0, 11)] : std::ldexp(static_cast<double>(random.uniform(-999999, 999999)), static_cast<int>(random.uniform(-30, 10)));
+    const double v = random.chance(50) ? edges[random.uniform(0, 11)]
+                                       : std::ldexp(static_cast<double>(random.uniform(-999999, 999999)),
+                                                    static_cast<int>(random.uniform(-30, 10)));
     return {0, DataReference::narrowed(t, v)};
   }
   if (random.chance(40)) return {wrapped(t, random.uniform(-9, 9)), 0};
-  if (random.chance(40)) return {wrapped(t, power_of_two(static_cast<int>(random.uniform(0, t.bits - 1))) + random.uniform(-1, 1)), 0};
+  if (random.chance(40))
+    return {wrapped(t, power_of_two(static_cast<int>(random.uniform(0, t.bits - 1))) + random.uniform(-1, 1)), 0};
   return {wrapped(t, static_cast<__int128>(random.next())), 0};
 }
 inline auto interesting_lanes(CounterRandom& random, Type t) -> Lanes {

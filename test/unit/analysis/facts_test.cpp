@@ -16,9 +16,10 @@ auto param(const char* name, std::optional<int64_t> lo) -> SymbolRef {
 }
 
 struct Names {
-  SymbolRef n = make_symbol(SymbolKind::BufferExtent, "n"), m = make_symbol(SymbolKind::BufferMin, "m"), k = param("k", 1);
-  SymbolRef xo = make_symbol(SymbolKind::Loop, "xo"), xi = make_symbol(SymbolKind::Loop, "xi"), a = make_symbol(SymbolKind::Var, "a"),
-            b = make_symbol(SymbolKind::Var, "b");
+  SymbolRef n = make_symbol(SymbolKind::BufferExtent, "n"), m = make_symbol(SymbolKind::BufferMin, "m"),
+            k = param("k", 1);
+  SymbolRef xo = make_symbol(SymbolKind::Loop, "xo"), xi = make_symbol(SymbolKind::Loop, "xi"),
+            a = make_symbol(SymbolKind::Var, "a"), b = make_symbol(SymbolKind::Var, "b");
   Form fn{n}, fm{m}, fk{k}, fxo{xo}, fxi{xi}, fa{a}, fb{b};
   Facts none;
   Facts tile = Facts().with_range(xi, 0, 7).with_range(xo, 0, ceil_div(fn, 8) - 1);
@@ -60,7 +61,8 @@ TEST_CASE("what ranges and conditions prove", "[facts]") {
   CHECK(Cond::nonnegative(floor_div(s.fn + 31, 32) - 1) == Cond::nonnegative(s.fn - 1));  // n + 31 >= 32
   CHECK(Cond::nonnegative(floor_div(s.fn, 8) + 2) == Cond::nonnegative(s.fn + 16));
   CHECK(Facts().with(Cond::less_equal(s.fa, s.fb)).with(Cond::less_equal(s.fb, s.fm)).proves_le(s.fa, s.fm));
-  CHECK(Facts().with(Cond::less_equal(2 * s.fa, s.fb)).with(Cond::less_equal(3 * s.fb, s.fm)).proves_le(6 * s.fa, s.fm));
+  CHECK(
+      Facts().with(Cond::less_equal(2 * s.fa, s.fb)).with(Cond::less_equal(3 * s.fb, s.fm)).proves_le(6 * s.fa, s.fm));
   CHECK(Facts().with(Cond::never()).proves_nonnegative(-1));
   CHECK(Facts().with_range(s.xi, 0, 7).range(8 - s.fxi) == (Range{1, 8}));
   CHECK(Facts().with_range(s.xi, 0, 7).proves(Cond::nonnegative(s.fxi) && Cond::nonnegative(7 - s.fxi)));
@@ -188,8 +190,8 @@ TEST_CASE("sums of a few facts are proven", "[facts][random]") {
     Facts facts;
     Form sum(g.random.uniform(0, 3));
     for (int i = 0; i < 3; ++i) {
-      const Form f = g.random.uniform(-3, 3) * Form(g.x) + g.random.uniform(-3, 3) * Form(g.y) + g.random.uniform(-3, 3) * Form(g.z) +
-                     g.random.uniform(-5, 5);
+      const Form f = g.random.uniform(-3, 3) * Form(g.x) + g.random.uniform(-3, 3) * Form(g.y) +
+                     g.random.uniform(-3, 3) * Form(g.z) + g.random.uniform(-5, 5);
       facts = facts.with(Cond::nonnegative(f));
       sum += g.random.uniform(0, 2) * f;
     }

@@ -181,7 +181,8 @@ TEST_CASE("a form through shared atoms costs its size", "[form]") {
   });
   CHECK(evaluate(least, env_of({{s.x.get(), 0}, {s.n.get(), 0}, {s.m.get(), 0}})) == 0);
   int minima = 0;
-  (void)replace_atoms(least, [&](const Atom& a, const auto&) { return minima += a.kind == AtomKind::Min, std::optional<Form>(); });
+  (void)replace_atoms(
+      least, [&](const Atom& a, const auto&) { return minima += a.kind == AtomKind::Min, std::optional<Form>(); });
   CHECK(minima == 0);
   const Point zero{{s.x.get(), 0}, {s.n.get(), 0}, {s.m.get(), 0}};
   CHECK(evaluate(f, env_of(zero)) == 0);
@@ -253,7 +254,8 @@ TEST_CASE("linear forms are equal exactly when their coefficients are", "[form][
   for (uint64_t seed = 0; seed < 500; ++seed) {
     Generator g(seed);
     std::vector<std::pair<int64_t, SymbolRef>> parts;
-    for (int i = 0; i < 6; ++i) parts.emplace_back(g.random.uniform(-3, 3), g.all[static_cast<size_t>(g.random.uniform(0, 5))]);
+    for (int i = 0; i < 6; ++i)
+      parts.emplace_back(g.random.uniform(-3, 3), g.all[static_cast<size_t>(g.random.uniform(0, 5))]);
     Form up, down;
     for (size_t i = 0; i < parts.size(); ++i) up += parts[i].first * Form(parts[i].second) + 1;
     for (size_t i = parts.size(); i-- > 0;) down = down - parts[i].first * Form(parts[i].second) - 1;

@@ -22,7 +22,8 @@ struct Box {
 };
 
 auto symbolic(const Form& f, const Box& box) -> Interval<Form> {
-  return interval_of<Form>(f, [&](const SymbolRef& s) { return box.find(s); }, [](const SymbolRef& s) { return Form(s); });
+  return interval_of<Form>(
+      f, [&](const SymbolRef& s) { return box.find(s); }, [](const SymbolRef& s) { return Form(s); });
 }
 
 auto numeric(const Form& f, const Box& box, const Point& at) -> Interval<int64_t> {

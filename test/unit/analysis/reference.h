@@ -112,7 +112,8 @@ struct Generator {
       case 2: return two(BinaryOp::Add);
       case 3:
       case 4: return two(BinaryOp::Sub);
-      case 5: return binary(BinaryOp::Mul, expr(depth - 1), random.chance(70) ? index_imm(random.uniform(-9, 9)) : leaf());
+      case 5:
+        return binary(BinaryOp::Mul, expr(depth - 1), random.chance(70) ? index_imm(random.uniform(-9, 9)) : leaf());
       case 6: return two(BinaryOp::Min);
       case 7: return two(BinaryOp::Max);
       case 8: return binary(BinaryOp::Div, expr(depth - 1), divisor());

@@ -13,8 +13,9 @@ using namespace drawloom::testing;
 
 namespace {
 
-const std::vector<Type> kTypes = {kIndex,        int_type(8),  int_type(16), int_type(32),   int_type(64),  uint_type(8),
-                                  uint_type(32), uint_type(64), kBool,        float_type(32), float_type(64)};
+const std::vector<Type> kTypes = {kIndex,       int_type(8),    int_type(16),  int_type(32),
+                                  int_type(64), uint_type(8),   uint_type(32), uint_type(64),
+                                  kBool,        float_type(32), float_type(64)};
 
 struct Trial {
   Bindings b;
@@ -61,16 +62,20 @@ const auto kAsIs = [](const Expr& e) { return e; };
 
 /// Tries one rule for one type; how many trials applied.
 auto try_rule(const Rule& rule, Type t, int lanes) -> int {
-  CounterRandom random(hash_combine(hash_text(rule.name), hash_combine(static_cast<uint64_t>(t.code), static_cast<uint64_t>(t.bits * 8 + lanes))));
+  CounterRandom random(hash_combine(
+      hash_text(rule.name), hash_combine(static_cast<uint64_t>(t.code), static_cast<uint64_t>(t.bits * 8 + lanes))));
   int applied = 0;
   for (int k = 0; k < 400 && applied < 25; ++k) {
     const Trial trial = fill(rule, t, lanes, random);
     if (rule.guard && !rule.guard(constants_of(trial.b))) continue;
-    const Expr left = instantiate(rule, rule.left, trial.b, kAsIs), right = instantiate(rule, rule.right, trial.b, kAsIs);
+    const Expr left = instantiate(rule, rule.left, trial.b, kAsIs),
+               right = instantiate(rule, rule.right, trial.b, kAsIs);
     if (!right) continue;
     DataReference reference{trial.at};
     const Lanes want = reference.value(left), got = reference.value(right);
-    if (reference.open && rule.name != std::string_view("min_self_float") && rule.name != std::string_view("max_self_float")) continue;
+    if (reference.open && rule.name != std::string_view("min_self_float") &&
+        rule.name != std::string_view("max_self_float"))
+      continue;
     ++applied;
     Bindings found;
     const bool matches = match(rule, left, found);
@@ -78,8 +83,10 @@ auto try_rule(const Rule& rule, Type t, int lanes) -> int {
     const Expr simple = simplify(left);
     const bool kept = same_bits(left.type(), want, reference.value(simple));
     if (!matches || !holds || !kept || operation_count(right) > operation_count(left)) {
-      UNSCOPED_INFO(rule.name << " for " << t.text() << "\n  " << print(left) << "\n  " << print(right) << "\n  " << print(simple));
-      for (const auto& [s, v] : trial.at) UNSCOPED_INFO(s->name << " = " << static_cast<int64_t>(v[0].i) << " " << v[0].f);
+      UNSCOPED_INFO(rule.name << " for " << t.text() << "\n  " << print(left) << "\n  " << print(right) << "\n  "
+                              << print(simple));
+      for (const auto& [s, v] : trial.at)
+        UNSCOPED_INFO(s->name << " = " << static_cast<int64_t>(v[0].i) << " " << v[0].f);
     }
     REQUIRE(matches);
     REQUIRE(holds);
@@ -127,7 +134,8 @@ TEST_CASE("a rule that is wrong would be found", "[rules]") {
     const Trial trial = fill(wrong, int_type(32), 1, random);
     DataReference reference{trial.at};
     const Expr left = instantiate(wrong, wrong.left, trial.b, kAsIs);
-    caught = caught || !same_bits(left.type(), reference.value(left), reference.value(instantiate(wrong, wrong.right, trial.b, kAsIs)));
+    caught = caught || !same_bits(left.type(), reference.value(left),
+                                  reference.value(instantiate(wrong, wrong.right, trial.b, kAsIs)));
   }
   CHECK(caught);
 }

@@ -28,7 +28,8 @@ struct DataGenerator {
   DataGenerator(uint64_t seed, int n) : random(seed), lanes(n) {}
 
   auto leaf(Type t) -> Expr {
-    if (random.chance(30)) return constant_of(t, t.is_index() ? Lane{random.uniform(-5, 9), 0} : interesting(random, t));
+    if (random.chance(30))
+      return constant_of(t, t.is_index() ? Lane{random.uniform(-5, 9), 0} : interesting(random, t));
     if (random.chance(60)) {
       for (const auto& s : symbols) {
         if (s->type == t && random.chance(60)) return var_ref(s);
@@ -45,7 +46,8 @@ struct DataGenerator {
   }
 
   auto type() -> Type {
-    static const Type types[] = {int_type(8), int_type(32), uint_type(8), uint_type(16), float_type(32), int_type(64), uint_type(64)};
+    static const Type types[] = {int_type(8),    int_type(32), uint_type(8), uint_type(16),
+                                 float_type(32), int_type(64), uint_type(64)};
     return types[random.uniform(0, 6)].with_lanes(lanes);
   }
 
@@ -63,8 +65,9 @@ struct DataGenerator {
     if (depth <= 0 || random.chance(10)) return leaf(t);
     const auto two = [&](BinaryOp op) { return binary(op, expr(t, depth - 1), expr(t, depth - 1)); };
     constexpr BinaryOp floats[] = {BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Div};
-    constexpr BinaryOp ints[] = {BinaryOp::Add, BinaryOp::Sub, BinaryOp::Mul, BinaryOp::Div, BinaryOp::Mod, BinaryOp::Min, BinaryOp::Max,
-                                 BinaryOp::BitAnd, BinaryOp::BitOr, BinaryOp::BitXor, BinaryOp::Shl, BinaryOp::Shr};
+    constexpr BinaryOp ints[] = {BinaryOp::Add,   BinaryOp::Sub,    BinaryOp::Mul, BinaryOp::Div,
+                                 BinaryOp::Mod,   BinaryOp::Min,    BinaryOp::Max, BinaryOp::BitAnd,
+                                 BinaryOp::BitOr, BinaryOp::BitXor, BinaryOp::Shl, BinaryOp::Shr};
     switch (random.uniform(0, 9)) {
       case 0: return unary(UnaryOp::Neg, expr(t, depth - 1));
       case 1: return drawloom::select(condition(depth - 1), expr(t, depth - 1), expr(t, depth - 1));
@@ -72,7 +75,9 @@ struct DataGenerator {
       case 3:
         if (!t.is_float()) return unary(UnaryOp::BitNot, expr(t, depth - 1));
         return call(Intrinsic::Abs, {expr(t, depth - 1)});
-      case 4: return binary(random.chance(50) ? BinaryOp::Add : BinaryOp::Mul, expr(t, depth - 1), constant_of(t, interesting(random, t)));
+      case 4:
+        return binary(random.chance(50) ? BinaryOp::Add : BinaryOp::Mul, expr(t, depth - 1),
+                      constant_of(t, interesting(random, t)));
       default: return t.is_float() ? two(floats[random.uniform(0, 3)]) : two(ints[random.uniform(0, 11)]);
     }
   }
@@ -96,7 +101,8 @@ TEST_CASE("constants fold by the semantics of the operators", "[simplify]") {
 }
 
 TEST_CASE("folding agrees with the reference on all operators and types", "[simplify][random]") {
-  const std::vector<Type> types = {int_type(8), int_type(16), int_type(64), uint_type(8), uint_type(64), float_type(32), float_type(64)};
+  const std::vector<Type> types = {int_type(8),   int_type(16),   int_type(64),  uint_type(8),
+                                   uint_type(64), float_type(32), float_type(64)};
   int folded = 0;
   CounterRandom random(3);
   const DataPoint empty;
@@ -174,7 +180,8 @@ TEST_CASE("random ranges hold", "[range][random]") {
 }
 
 TEST_CASE("ranges of data by structure", "[range]") {
-  const SymbolRef u = make_symbol(SymbolKind::Param, "u", uint_type(8)), f = make_symbol(SymbolKind::Param, "f", float_type(32));
+  const SymbolRef u = make_symbol(SymbolKind::Param, "u", uint_type(8)),
+                  f = make_symbol(SymbolKind::Param, "f", float_type(32));
   const Type i32 = int_type(32);
   const auto c = [&](int v) { return int_imm(i32, v); };
   const Expr wide = cast(i32, var_ref(u));
@@ -204,7 +211,8 @@ TEST_CASE("index arithmetic takes its canonical form where that is shorter", "[s
   const SymbolRef x = make_symbol(SymbolKind::Loop, "x"), n = make_symbol(SymbolKind::BufferExtent, "n");
   const Expr ex = var_ref(x), en = var_ref(n);
   CHECK(print(simplify(sub(add(ex, index_imm(3)), ex))) == "3");
-  CHECK(print(simplify(add(least(add(ex, index_imm(1)), en), index_imm(-1)))) == print(least(ex, sub(en, index_imm(1)))));
+  CHECK(print(simplify(add(least(add(ex, index_imm(1)), en), index_imm(-1)))) ==
+        print(least(ex, sub(en, index_imm(1)))));
   CHECK(print(simplify(binary(BinaryOp::GE, en, index_imm(0)))) == "true");
   CHECK(print(simplify(binary(BinaryOp::LT, least(ex, sub(en, index_imm(1))), en))) == "true");
   CHECK(print(simplify(sub(binary(BinaryOp::Div, add(mul(ex, index_imm(8)), index_imm(5)), index_imm(8)), ex))) == "0");
@@ -213,7 +221,8 @@ TEST_CASE("index arithmetic takes its canonical form where that is shorter", "[s
 TEST_CASE("a shared expression costs its size", "[simplify]") {
   const SymbolRef v = make_symbol(SymbolKind::Param, "v", int_type(32));
   Expr e = var_ref(v);
-  for (int i = 0; i < 400; ++i) e = i % 2 ? binary(BinaryOp::BitXor, e, add(e, int_imm(int_type(32), 1))) : mul(e, add(e, e));
+  for (int i = 0; i < 400; ++i)
+    e = i % 2 ? binary(BinaryOp::BitXor, e, add(e, int_imm(int_type(32), 1))) : mul(e, add(e, e));
   const Expr s = simplify(e);
   CHECK(operation_count(s) <= 2 * operation_count(e));
   Expr index = var_ref(make_symbol(SymbolKind::Loop, "x"));
@@ -223,10 +232,13 @@ TEST_CASE("a shared expression costs its size", "[simplify]") {
 
 TEST_CASE("statements lose what does nothing", "[simplify]") {
   const BufferRef b = make_buffer("b", int_type(32), 1, MemoryKind::Argument);
-  const SymbolRef x = make_symbol(SymbolKind::Loop, "x"), y = make_symbol(SymbolKind::Loop, "y"), t = make_symbol(SymbolKind::Let, "t");
+  const SymbolRef x = make_symbol(SymbolKind::Loop, "x"), y = make_symbol(SymbolKind::Loop, "y"),
+                  t = make_symbol(SymbolKind::Let, "t");
   const Expr ex = var_ref(x), n = var_ref(b->extent[0]);
   const auto put = [&](const Expr& at) { return store(b, {at}, int_imm(int_type(32), 1)); };
-  const auto loop = [&](const Expr& extent, const Stmt& body) { return make_for(x, index_imm(0), extent, ForKind::Serial, body); };
+  const auto loop = [&](const Expr& extent, const Stmt& body) {
+    return make_for(x, index_imm(0), extent, ForKind::Serial, body);
+  };
 
   CHECK(print(simplify(loop(index_imm(0), put(ex)))) == print(make_block({})));
   CHECK(print(simplify(loop(index_imm(1), put(ex)))) == print(put(index_imm(0))));
@@ -250,5 +262,6 @@ TEST_CASE("statements lose what does nothing", "[simplify]") {
   CHECK(print(simplify(tiles)) == print(tiles));
   // A branch knows its condition.
   const Expr small = binary(BinaryOp::LT, var_ref(y), n);
-  CHECK(print(simplify(make_if(small, put(least(var_ref(y), n)), put(var_ref(y))))) == print(make_if(small, put(var_ref(y)), put(var_ref(y)))));
+  CHECK(print(simplify(make_if(small, put(least(var_ref(y), n)), put(var_ref(y))))) ==
+        print(make_if(small, put(var_ref(y)), put(var_ref(y)))));
 }

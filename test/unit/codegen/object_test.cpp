@@ -227,7 +227,8 @@ func @f(%a: buffer<u64, 1>, out %out: buffer<u32, 1>) {
   for (int level = 3; level <= 4; ++level) {  // below a function with a loop over lanes stands there
     const std::string after = generate_code(parse_all(text), x86_64_target(level), CodeKind::LlvmIr).or_throw();
     INFO(after);
-    CHECK_FALSE((has(after, "call void @llvm.masked") || has(after, "call <4 x i64> @llvm.masked") || has(after, "call <8 x i64> @llvm.masked")));
+    CHECK_FALSE((has(after, "call void @llvm.masked") || has(after, "call <4 x i64> @llvm.masked") ||
+                 has(after, "call <8 x i64> @llvm.masked")));
     CHECK(has(after, "store i32"));
     CHECK(has(after, "store <3 x i32>"));
   }

@@ -15,10 +15,15 @@ const Type kI32 = int_type(32), kU8 = uint_type(8), kF32 = float_type(32);
 auto loop_var(const char* name) -> SymbolRef { return make_symbol(SymbolKind::Loop, name); }
 
 TEST_CASE("a type's text reads back", "[ir][type]") {
-  const std::pair<const char*, Type> rows[] = {
-      {"i8", int_type(8)}, {"u16", uint_type(16)}, {"f64", float_type(64)}, {"bool", kBool}, {"index", kIndex},
-      {"bf16", {TypeCode::BFloat, 16, 1}}, {"f32x8", kF32.with_lanes(8)}, {"boolx16", kBool.with_lanes(16)},
-      {"indexx4", kIndex.with_lanes(4)}};
+  const std::pair<const char*, Type> rows[] = {{"i8", int_type(8)},
+                                               {"u16", uint_type(16)},
+                                               {"f64", float_type(64)},
+                                               {"bool", kBool},
+                                               {"index", kIndex},
+                                               {"bf16", {TypeCode::BFloat, 16, 1}},
+                                               {"f32x8", kF32.with_lanes(8)},
+                                               {"boolx16", kBool.with_lanes(16)},
+                                               {"indexx4", kIndex.with_lanes(4)}};
   for (const auto& [text, type] : rows) {
     Type read;
     CHECK(type.text() == text);

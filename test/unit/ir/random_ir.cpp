@@ -20,7 +20,7 @@ constexpr Intrinsic kIntrinsics[] = {
 #define INTRINSIC(name, text, arity) Intrinsic::name,
 #include "drawloom/ir/ops.def"
 };
-constexpr Type kTypes[] = {int_type(8),   int_type(16),  int_type(32),  int_type(64),  uint_type(8), uint_type(16),
+constexpr Type kTypes[] = {int_type(8),   int_type(16),  int_type(32),   int_type(64),   uint_type(8), uint_type(16),
                            uint_type(32), uint_type(64), float_type(32), float_type(64), kBool,        kIndex};
 /// Hints that clash with each other, with made-up names, and with the characters of a name.
 constexpr const char* kHints[] = {"x", "x", "x_1", "y", "f.x", "a b", "", "0", "min", ".dot."};
@@ -189,7 +189,10 @@ class Generator {
       case 4: {
         auto condition = expr(kBool, e);
         auto then = block(depth);
-        return make_if(condition, then, random_.chance(50) ? block(depth) : random_.chance(50) ? stmt(depth - 1) : Stmt());
+        return make_if(condition, then,
+                       random_.chance(50)   ? block(depth)
+                       : random_.chance(50) ? stmt(depth - 1)
+                                            : Stmt());
       }
       case 5: {
         auto value = expr(pick(kTypes).with_lanes(lanes()), e);

@@ -49,9 +49,7 @@ TEST_CASE("a rebuilt node keeps its location", "[ir][rewrite]") {
 /// Removes fences; leaves loops that are not serial alone.
 struct FenceRemover : Rewriter<FenceRemover> {
   auto on(const StoreFence&, const Stmt&) -> Stmt { return make_block({}); }
-  auto on(const For& n, const Stmt& self) -> Stmt {
-    return n.how == ForKind::Serial ? rewrite_children(self) : self;
-  }
+  auto on(const For& n, const Stmt& self) -> Stmt { return n.how == ForKind::Serial ? rewrite_children(self) : self; }
 };
 
 TEST_CASE("blocks stay flat when their statements change", "[ir][rewrite]") {

@@ -26,17 +26,59 @@ struct Words {
 TEST_CASE("canonical expressions print as they were written", "[ir][text]") {
   const Words words;
   for (const char* text : {
-           "3", "-3", "3:u16", "-128:i8", "18446744073709551615:u64", "true", "false:boolx4", "3:indexx8",
-           "0.1:f32", "0.1:f64", "1e+30:f32", "-0.0:f32", "inf:f64", "-inf:f32", "nan:f32", "2.0:f32x4",
-           "%x", "%x + %y * 2", "(%x + %y) * 2", "%x - (%y - 1)", "%x - %y - 1", "%x - -1", "-%x", "-(3)", "-(-3)",
-           "--%x", "!(%c && %c)", "!%c && %c", "~(%v | 1:i32)", "%v & 1:i32 | %v ^ 2:i32", "%v << 1:i32 >> %v",
-           "%x < %y && %y <= 3 || %c", "(%x < %y) == %c", "min(%x, 3) % max(%y, 2)", "select(%c, %x, %y / 2)",
-           "cast<u8>(%v)", "cast<i32x4>(%w)", "abs(%v)", "fma(%w, %w, 2.0:f32x4)", "ramp(%x, 1, 8)",
-           "broadcast(%x * 2, 4)", "%b[%x, %y]", "%b[ramp(%x, 1, 4), broadcast(%y, 4)]", "%b[%x]",
-           "%b[%x, %y; mask %c]", "%b[%x, %y; origin %y, %x]", "%b[%x, %y; mask %c; origin %x]",
-           "min(%b, 0) + extent(%b, 1) * stride(%b, 1)", "let(%t = %x + 1, %t * %t)",
-           "#1 = %x * 2; #1 + #1", "#1 = %x * 2; #2 = #1 + #1; #2 * #2",
-           "let(%t = %x, #1 = %t + 1, #1 * #1)", "#1 = %x + 1; let(%t = #1, #2 = %t + #1, #2 * #2)",
+           "3",
+           "-3",
+           "3:u16",
+           "-128:i8",
+           "18446744073709551615:u64",
+           "true",
+           "false:boolx4",
+           "3:indexx8",
+           "0.1:f32",
+           "0.1:f64",
+           "1e+30:f32",
+           "-0.0:f32",
+           "inf:f64",
+           "-inf:f32",
+           "nan:f32",
+           "2.0:f32x4",
+           "%x",
+           "%x + %y * 2",
+           "(%x + %y) * 2",
+           "%x - (%y - 1)",
+           "%x - %y - 1",
+           "%x - -1",
+           "-%x",
+           "-(3)",
+           "-(-3)",
+           "--%x",
+           "!(%c && %c)",
+           "!%c && %c",
+           "~(%v | 1:i32)",
+           "%v & 1:i32 | %v ^ 2:i32",
+           "%v << 1:i32 >> %v",
+           "%x < %y && %y <= 3 || %c",
+           "(%x < %y) == %c",
+           "min(%x, 3) % max(%y, 2)",
+           "select(%c, %x, %y / 2)",
+           "cast<u8>(%v)",
+           "cast<i32x4>(%w)",
+           "abs(%v)",
+           "fma(%w, %w, 2.0:f32x4)",
+           "ramp(%x, 1, 8)",
+           "broadcast(%x * 2, 4)",
+           "%b[%x, %y]",
+           "%b[ramp(%x, 1, 4), broadcast(%y, 4)]",
+           "%b[%x]",
+           "%b[%x, %y; mask %c]",
+           "%b[%x, %y; origin %y, %x]",
+           "%b[%x, %y; mask %c; origin %x]",
+           "min(%b, 0) + extent(%b, 1) * stride(%b, 1)",
+           "let(%t = %x + 1, %t * %t)",
+           "#1 = %x * 2; #1 + #1",
+           "#1 = %x * 2; #2 = #1 + #1; #2 * #2",
+           "let(%t = %x, #1 = %t + 1, #1 * #1)",
+           "#1 = %x + 1; let(%t = #1, #2 = %t + #1, #2 * #2)",
        }) {
     INFO(text);
     const auto parsed = words.parse(text);
@@ -138,13 +180,14 @@ TEST_CASE("statements print as designed", "[ir][text]") {
                              make_block({store(row, {at(x)}, binary(BinaryOp::Mul, at(t), int_imm(uint_type(16), 3))),
                                          store(out, {at(x), at(y)}, load(row, {at(x)}), {}, {at(x), at(y)}, true)}));
   const auto inner = make_for(x, var_ref(out->min[0]), var_ref(out->extent[0]), ForKind::Serial, body);
-  const auto loops = make_for(y, index_imm(0), var_ref(out->extent[1]), ForKind::Parallel,
-                              make_block({allocate(row, {var_ref(out->extent[0])}, stage("blur.update(0)", inner)),
-                                          store_fence()}));
+  const auto loops =
+      make_for(y, index_imm(0), var_ref(out->extent[1]), ForKind::Parallel,
+               make_block({allocate(row, {var_ref(out->extent[0])}, stage("blur.update(0)", inner)), store_fence()}));
   const auto small = binary(BinaryOp::LE, var_ref(out->extent[0]), index_imm(9));
-  const Program p{"blur",
-                  {BufferArgument{in, ArgumentRole::Input}, BufferArgument{out, ArgumentRole::Output}, ScalarArgument{k}},
-                  make_block({check(small, "too_big", "has {}", {var_ref(out->extent[0])}), loops})};
+  const Program p{
+      "blur",
+      {BufferArgument{in, ArgumentRole::Input}, BufferArgument{out, ArgumentRole::Output}, ScalarArgument{k}},
+      make_block({check(small, "too_big", "has {}", {var_ref(out->extent[0])}), loops})};
   const char* text = R"ir(drawloom-ir 1
 
 func @blur(%in: buffer<u16, 2>, out %out: buffer<u16, 2>, %k: i32 in [0, 7]) {
@@ -225,17 +268,18 @@ TEST_CASE("parse errors say where and what was expected", "[ir][text][diag]") {
             "t.ir:3:1: error: `store %in[0, 0] = 1` has operands of types u8 and index [ir_type_mismatch]"},
            {"let %t = %k + 1\n}", "t.ir:3:13: error: `%k + 1` has operands of types i32 and index [ir_type_mismatch]"},
            {"let %t = 1.5\n}", "t.ir:4:1: error: expected `:` and a type after `1.5`, found `}` [parse_unexpected]"},
-           {"let %t = extent(%in, 2)\n}",
-            "t.ir:3:10: error: `extent(%in, 2)`: the buffer has rank 2 [ir_malformed]"},
+           {"let %t = extent(%in, 2)\n}", "t.ir:3:10: error: `extent(%in, 2)`: the buffer has rank 2 [ir_malformed]"},
            {"for %x = 0, 3 {}\n}", "t.ir:3:11: error: expected `:`, found `,` [parse_unexpected]"},
-           {"for %x = 0 : 3 {}\n", "t.ir:4:1: error: expected a statement or `}`, found the end of the text [parse_unexpected]"},
+           {"for %x = 0 : 3 {}\n",
+            "t.ir:4:1: error: expected a statement or `}`, found the end of the text [parse_unexpected]"},
            {"let %t = f(3)\n}", "t.ir:3:10: error: unknown function `f` [parse_unknown_name]"},
            {"let %t = sqrt(3.0:f32, 1)\n}",
             "t.ir:3:10: error: expected 1 arguments of `sqrt`, found 2 [parse_unexpected]"},
            {"let %t = #1\n}", "t.ir:3:10: error: unknown shared expression `#1` [parse_unknown_name]"},
            {"#1 = %k\n#1 = %k\n}", "t.ir:4:1: error: shared expression `#1` is defined twice [parse_redefined]"},
-           {"stage \"f {\n}", "t.ir:3:7: error: expected `\"` at the end of the string, found the end of the line "
-                               "[parse_unexpected]"},
+           {"stage \"f {\n}",
+            "t.ir:3:7: error: expected `\"` at the end of the string, found the end of the line "
+            "[parse_unexpected]"},
            {"let %t = $\n}", "t.ir:3:10: error: expected a token, found `$` [parse_unexpected]"},
        }) {
     const auto parsed = parse_programs(head + body, "t.ir");

@@ -81,8 +81,8 @@ TEST_CASE("what never stands in a lowered program", "[ir][verify]") {
 
 TEST_CASE("ill-typed and incomplete nodes made behind the builders' back", "[ir][verify]") {
   const Setting s;
-  const Expr bad(Ref<const ExprNode>(
-      make_ref<Binary>(kIndex, BinaryOp::Add, index_imm(1), int_imm(int_type(32), 2), Loc())));
+  const Expr bad(
+      Ref<const ExprNode>(make_ref<Binary>(kIndex, BinaryOp::Add, index_imm(1), int_imm(int_type(32), 2), Loc())));
   const Expr half(Ref<const ExprNode>(make_ref<Binary>(kIndex, BinaryOp::Add, index_imm(1), Expr(), Loc())));
   CHECK(messages(s.program(make_block({s.put(bad), s.put(half)}))) ==
         Messages{"`1 + 2:i32` has operands of types index and i32", "Binary: `b` is undefined"});

@@ -11,7 +11,9 @@ namespace {
 auto nest_of(const Pipeline& p) -> Nest { return make_nest(p.definition(), x86_64_target(3)).or_throw(); }
 
 auto with_steps(const Pipeline& p, const std::string& steps) -> Nest {
-  return apply(nest_of(p), parse_schedule(str("drawloom-schedule 1 for {}\n{}", p.name(), steps), "gallery.sched").or_throw()).or_throw();
+  return apply(nest_of(p),
+               parse_schedule(str("drawloom-schedule 1 for {}\n{}", p.name(), steps), "gallery.sched").or_throw())
+      .or_throw();
 }
 
 // ---- by text
@@ -23,10 +25,11 @@ auto blur_chain(std::string_view warm) -> Nest {
   a(x, y) = in(x, y) + in(x + 1, y) + in(x, y + 1) + in(x + 1, y + 2);
   b(x, y) = a(x, y - 1) + a(x, y) + a(x, y + 1);
   out(x, y) = b(x, y - 1) + b(x, y) + b(x + 1, y + 1);
-  return with_steps(Pipeline({out}, "blur_chain"), str("  split out.y -> yo, yi by 32\n  split out.x -> x, xi by 16\n  vectorize out.xi\n"
-                                                       "  parallel out.yo\n  compute_at b out.yi\n  store_at b out.yo warm={}\n"
-                                                       "  compute_at a out.yi\n  store_at a out.yo warm={}\n",
-                                                       warm, warm));
+  return with_steps(Pipeline({out}, "blur_chain"),
+                    str("  split out.y -> yo, yi by 32\n  split out.x -> x, xi by 16\n  vectorize out.xi\n"
+                        "  parallel out.yo\n  compute_at b out.yi\n  store_at b out.yo warm={}\n"
+                        "  compute_at a out.yi\n  store_at a out.yo warm={}\n",
+                        warm, warm));
 }
 
 auto equalise() -> Nest {
@@ -49,8 +52,9 @@ auto pyramid() -> Nest {
   down(x, y) = (in(2 * x, 2 * y) + in(2 * x + 1, 2 * y) + in(2 * x, 2 * y + 1) + in(2 * x + 1, 2 * y + 1)) * 0.25f;
   up(x, y) = down(x / 2, (y - 1) / 2) + down(x / 2, (y + 1) / 2);
   out(x, y) = up(x, y) + up(x, y + 1);
-  return with_steps(Pipeline({out}, "pyramid"), "  compute_at up out.y\n  store_root up\n  compute_at down out.y\n  store_root down\n"
-                                                "  fold_storage down.y to 4\n");
+  return with_steps(Pipeline({out}, "pyramid"),
+                    "  compute_at up out.y\n  store_root up\n  compute_at down out.y\n  store_root down\n"
+                    "  fold_storage down.y to 4\n");
 }
 
 // ---- by hand, in the nest's own terms
@@ -114,7 +118,9 @@ auto jacobi() -> Nest {
 
 auto edit_loop(Nest nest, const StageName& stage, std::string_view loop, GroupLevel level) -> Nest {
   const auto stages = find_stages(nest, stage, {}).or_throw();
-  const auto id = find_named_loop(nest, *leaf_at(nest, stages[0].first, stages[0].second).node->as<StageLeaf>(), loop, {}).or_throw();
+  const auto id =
+      find_named_loop(nest, *leaf_at(nest, stages[0].first, stages[0].second).node->as<StageLeaf>(), loop, {})
+          .or_throw();
   const auto at = *find_loop(nest.tree, id);
   LoopNode node = *at.node->as<LoopNode>();
   node.level = level;
@@ -155,17 +161,19 @@ auto gemm() -> Nest {
   c(j, i) = 0.0f;
   c(j, i) += as(r.x, i) * bs(j, r.x);
   d(j, i) = c(j, i);
-  Nest n = with_steps(Pipeline({d}, "gemm"), "  split D.j -> jt, j by 256\n  split D.i -> it, i by 128\n  reorder D j i jt it\n"
-                                             "  compute_at C D.jt\n"
-                                             "  split C.update(0).kx -> ko, k by 64\n  split C.update(0).i -> w, i by 64\n"
-                                             "  reorder C.update(0) k j i w ko\n"
-                                             "  compute_at As C.update(0).ko\n  compute_at Bs C.update(0).ko\n");
+  Nest n = with_steps(Pipeline({d}, "gemm"),
+                      "  split D.j -> jt, j by 256\n  split D.i -> it, i by 128\n  reorder D j i jt it\n"
+                      "  compute_at C D.jt\n"
+                      "  split C.update(0).kx -> ko, k by 64\n  split C.update(0).i -> w, i by 64\n"
+                      "  reorder C.update(0) k j i w ko\n"
+                      "  compute_at As C.update(0).ko\n  compute_at Bs C.update(0).ko\n");
   n = edit_loop(n, {"D"}, "jt", GroupLevel::Block);
   n = edit_loop(n, {"D"}, "it", GroupLevel::Block);
   n = edit_loop(n, {"C", 0}, "w", GroupLevel::Warpgroup);
   for (const auto* f : {"As", "Bs"}) n = on_role(n, f, 0, "load");
   n = on_role(on_role(on_role(n, "C", 0, "math"), "C", 1, "math"), "D", 0, "math");
-  const auto ko = find_named_loop(n, *leaf_at(n, {n.graph->find("C"), 0}, 1).node->as<StageLeaf>(), "ko", {}).or_throw();
+  const auto ko =
+      find_named_loop(n, *leaf_at(n, {n.graph->find("C"), 0}, 1).node->as<StageLeaf>(), "ko", {}).or_throw();
   return with_ring(n, {"As", "Bs"}, ko, 4);
 }
 

@@ -8,7 +8,8 @@
 namespace drawloom::testing {
 
 inline auto access(const Ref<FunctionDef>& f, ExprList args, int component = 0) -> Expr {
-  return Expr(Ref<const ExprNode>(new Access(f->types[static_cast<size_t>(component)], f.get(), f, component, std::move(args), {})));
+  return Expr(Ref<const ExprNode>(
+      new Access(f->types[static_cast<size_t>(component)], f.get(), f, component, std::move(args), {})));
 }
 
 inline auto at(const SymbolRef& v, int64_t offset) -> Expr {
@@ -33,13 +34,15 @@ inline auto add_all(const ExprList& terms) -> Expr {
   return sum;
 }
 
-inline auto make_pipeline(std::string name, std::vector<Ref<FunctionDef>> funcs, std::vector<BufferRef> inputs) -> PipelineRef {
+inline auto make_pipeline(std::string name, std::vector<Ref<FunctionDef>> funcs, std::vector<BufferRef> inputs)
+    -> PipelineRef {
   auto p = make_ref<PipelineDef>();
   p->name = std::move(name);
   for (const auto& f : funcs) p->funcs.push_back(f);
   p->outputs = {p->funcs.back()};
   p->inputs = std::move(inputs);
-  p->output_buffers = {make_buffer(funcs.back()->name, funcs.back()->types[0], funcs.back()->rank(), MemoryKind::Argument)};
+  p->output_buffers = {
+      make_buffer(funcs.back()->name, funcs.back()->types[0], funcs.back()->rank(), MemoryKind::Argument)};
   return p;
 }
 
@@ -70,9 +73,12 @@ inline auto scattered_chain(int stages) -> PipelineRef {
     const auto name = i == stages ? std::string("out") : str("s{}", i);
     const auto previous = funcs.empty() ? Ref<FunctionDef>() : funcs.back();
     funcs.push_back(func2(name, uint_type(16), [&](const SymbolRef& x, const SymbolRef& y) {
-      const auto read = [&](const Expr& a, const Expr& b) { return previous ? access(previous, {a, b}) : load(in, {a, b}); };
+      const auto read = [&](const Expr& a, const Expr& b) {
+        return previous ? access(previous, {a, b}) : load(in, {a, b});
+      };
       const Expr sum = binary(BinaryOp::Add, var_ref(x), var_ref(y));
-      return add_all({read(half(sum), at(y, -1)), read(at(y, 0), binary(BinaryOp::Sub, index_imm(2), var_ref(x))), read(half(at(x, 1)), half(at(y, 0)))});
+      return add_all({read(half(sum), at(y, -1)), read(at(y, 0), binary(BinaryOp::Sub, index_imm(2), var_ref(x))),
+                      read(half(at(x, 1)), half(at(y, 0)))});
     }));
   }
   return make_pipeline("scattered", funcs, {in});

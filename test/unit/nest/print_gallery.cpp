@@ -4,5 +4,6 @@
 #include "gallery.h"
 
 int main() {
-  for (const auto& g : drawloom::testing::gallery()) std::printf("```nest %s\n%s```\n\n", g.name.c_str(), drawloom::print_nest(g.nest).c_str());
+  for (const auto& g : drawloom::testing::gallery())
+    std::printf("```nest %s\n%s```\n\n", g.name.c_str(), drawloom::print_nest(g.nest).c_str());
 }

@@ -94,15 +94,20 @@ auto climbing(std::string_view steps) -> Nest {
 TEST_CASE("regions at given sizes equal the Forms at the same values") {
   check_agreement(scheduled(blur(), ""));
   check_agreement(scheduled(blur(), "  compute_root bx\n"));
-  check_agreement(scheduled(blur(), "  split out.y -> yo, y by 8\n  split out.x -> xo, x by 16\n  reorder out x y xo yo\n  compute_at bx out.xo\n"));
+  check_agreement(scheduled(
+      blur(),
+      "  split out.y -> yo, y by 8\n  split out.x -> xo, x by 16\n  reorder out x y xo yo\n  compute_at bx out.xo\n"));
   check_agreement(scheduled(blur(), "  split out.y -> yo, y by 8\n  compute_at bx out.y\n  store_at bx out.yo\n"));
   check_agreement(scheduled(blur(), "  split out.y -> yo, y by 8\n  compute_at bx out.y\n  store_root bx\n"));
   check_agreement(scheduled(blur(), "  compute_root bx\n  align bx.x by 8\n  split bx.x -> x, xi by 8\n"));
   check_agreement(scheduled(blur(), "  fuse out.x y -> xf\n  split out.xf -> xo, xi by 16\n  compute_at bx out.xi\n"));
   const auto chain = stencil_chain(5, 2, true);
-  check_agreement(scheduled(chain, "  split out.y -> yo, y by 32\n  compute_at s4 out.y\n  compute_at s3 out.y\n  compute_at s2 out.yo\n  compute_root s1\n"
-                                   "  compute_at s0 s1.y\n"));
-  check_agreement(scheduled(chain, "  compute_at s4 out.y\n  store_root s4\n  compute_at s3 out.y\n  store_root s3\n  compute_at s2 s3.x\n"));
+  check_agreement(scheduled(chain,
+                            "  split out.y -> yo, y by 32\n  compute_at s4 out.y\n  compute_at s3 out.y\n  compute_at "
+                            "s2 out.yo\n  compute_root s1\n"
+                            "  compute_at s0 s1.y\n"));
+  check_agreement(scheduled(
+      chain, "  compute_at s4 out.y\n  store_root s4\n  compute_at s3 out.y\n  store_root s3\n  compute_at s2 s3.x\n"));
   for (const auto& g : gallery()) check_agreement(g.nest);
 }
 
@@ -112,7 +117,8 @@ TEST_CASE("what a recurrence needs at given sizes equals the Forms at the same v
   check_agreement(climbing("  compute_at g out.t\n  compute_at f g.y\n  store_at f out.t\n  compute_at p out.t\n"));
   check_agreement(climbing("  compute_root f\n  reorder f y t x\n  compute_at p f.x\n"));
   check_agreement(climbing("  compute_root f\n  compute_at p f.t\n"));
-  check_agreement(climbing("  compute_at g out.t\n  reorder g x t y\n  fuse g.t y -> ty\n  compute_at f g.ty\n  compute_root p\n"));
+  check_agreement(
+      climbing("  compute_at g out.t\n  reorder g x t y\n  fuse g.t y -> ty\n  compute_at f g.ty\n  compute_root p\n"));
 }
 
 TEST_CASE("long ends of regions have names, and the same values") {
@@ -137,5 +143,6 @@ TEST_CASE("work is counted in elements computed") {
   // Kept from row to row: one new row each time.
   CHECK(points_of(sized(scheduled(blur(), "  compute_at bx out.y\n  store_root bx\n")), 0) == pixels);
   // In strips of 8 rows, 20 of them: 10 rows each.
-  CHECK(points_of(sized(scheduled(blur(), "  split out.y -> yo, y by 8\n  compute_at bx out.yo\n")), 0) == 20 * 10 * kWidth);
+  CHECK(points_of(sized(scheduled(blur(), "  split out.y -> yo, y by 8\n  compute_at bx out.yo\n")), 0) ==
+        20 * 10 * kWidth);
 }

@@ -35,7 +35,8 @@ TEST_CASE("a box is loaded, filled with zeros outside, and counted whole", "[sim
 TEST_CASE("a copy over what a thread has read needs its proxy fence", "[simt]") {
   const auto twice = [](const std::string& fence, const std::string& sync) {
     Kernel k = load_kernel("0, 0");
-    k.body += "\n" + fence + sync + "if %t == 0 {\narrive %bar[0] count 1 bytes 512\nissue \"tma.load.2d\" (&%s[0], %m, &%bar[0], 4, 1)\n}" +
+    k.body += "\n" + fence + sync +
+              "if %t == 0 {\narrive %bar[0] count 1 bytes 512\nissue \"tma.load.2d\" (&%s[0], %m, &%bar[0], 4, 1)\n}" +
               "\nwait %bar[0] parity 1\nfor %k = 0 : 4 {\nstore %out[%t + 32 * %k] = %s[%t + 32 * %k]\n}";
     return k;
   };
@@ -43,7 +44,8 @@ TEST_CASE("a copy over what a thread has read needs its proxy fence", "[simt]") 
   keeps(right);
   const auto r = run_kernel(right);
   for (int64_t i = 0; i < 128; ++i) CHECK(r.out.at({i}).f == tensor_at(4 + i % 16, 1 + i / 16));
-  breaks(twice("", "sync block\n"), DiagKind::device_race, "a proxy fence by the reader before it says that it is done");
+  breaks(twice("", "sync block\n"), DiagKind::device_race,
+         "a proxy fence by the reader before it says that it is done");
   breaks(twice("fence proxy_shared\n", ""), DiagKind::device_race, "writes");
   breaks(twice("fence proxy_global\n", "sync block\n"), DiagKind::device_race, "a proxy fence by the reader");
 }
@@ -166,7 +168,9 @@ TEST_CASE("a store of a box that ends within 16 bytes of a row overwrites what l
 }
 
 TEST_CASE("a shared address has the block's rank in the cluster above its 24 bits", "[simt]") {
-  const Kernel k{.body = "if %t == 0 {\nstore %out[%b] = cast<f32>(&%s[3] >> 24:u32)\nstore %out[4 + %b] = cast<f32>(&%s[3] & 16777215:u32)\n}",
+  const Kernel k{.body =
+                     "if %t == 0 {\nstore %out[%b] = cast<f32>(&%s[3] >> 24:u32)\nstore %out[4 + %b] = "
+                     "cast<f32>(&%s[3] & 16777215:u32)\n}",
                  .blocks = 4,
                  .cluster = " cluster 2, 1, 1"};
   keeps(k);

@@ -57,11 +57,11 @@ void verify_module(const llvm::Module& module) {
 }  // namespace
 
 auto generate_code(const std::vector<Program>& programs, const Target& target, CodeKind kind, CodegenTimes* times,
-                   const DeviceCode* device)
-    -> Result<std::string> {
+                   const DeviceCode* device) -> Result<std::string> {
   const std::vector<Diag> found = find_unsupported(programs, target);
   const auto all_launches = launches(programs);
-  if (!all_launches.empty() && !device) return Diag(DiagKind::codegen_node, all_launches[0]->loc, "a launch without device code");
+  if (!all_launches.empty() && !device)
+    return Diag(DiagKind::codegen_node, all_launches[0]->loc, "a launch without device code");
   if (!found.empty()) return unsupported(found);
   const auto machine = codegen::make_target_machine(target);
   CodegenTimes ignored;

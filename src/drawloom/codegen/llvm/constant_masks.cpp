@@ -18,7 +18,8 @@ auto active_runs(const llvm::Value* mask) -> std::optional<std::vector<Run>> {
   std::vector<Run> runs;
   bool open = false;
   for (int i = 0; i < lanes; ++i) {
-    const auto* lane = llvm::dyn_cast_or_null<llvm::ConstantInt>(constant->getAggregateElement(static_cast<unsigned>(i)));
+    const auto* lane =
+        llvm::dyn_cast_or_null<llvm::ConstantInt>(constant->getAggregateElement(static_cast<unsigned>(i)));
     if (!lane) return {};
     if (lane->isOne() && !open) runs.push_back({i, 0});
     open = lane->isOne();
@@ -43,7 +44,8 @@ void store_runs(llvm::CallInst& store, const std::vector<Run>& runs) {
   auto* type = llvm::cast<llvm::FixedVectorType>(value->getType());
   const llvm::Align align(type->getScalarSizeInBits() / 8);
   for (const Run& run : runs) {
-    llvm::Value* part = run.count == 1 ? b.CreateExtractElement(value, static_cast<uint64_t>(run.first)) : b.CreateShuffleVector(value, lanes_of(run));
+    llvm::Value* part = run.count == 1 ? b.CreateExtractElement(value, static_cast<uint64_t>(run.first))
+                                       : b.CreateShuffleVector(value, lanes_of(run));
     auto* plain = b.CreateAlignedStore(part, address_of(b, store.getArgOperand(1), type->getElementType(), run), align);
     plain->setAAMetadata(store.getAAMetadata());
   }
@@ -57,7 +59,8 @@ void load_runs(llvm::CallInst& load, llvm::Value* rest, const std::vector<Run>& 
   llvm::Value* out = rest;
   for (const Run& run : runs) {
     auto* part_type = llvm::FixedVectorType::get(type->getElementType(), static_cast<unsigned>(run.count));
-    auto* plain = b.CreateAlignedLoad(part_type, address_of(b, load.getArgOperand(0), type->getElementType(), run), align);
+    auto* plain =
+        b.CreateAlignedLoad(part_type, address_of(b, load.getArgOperand(0), type->getElementType(), run), align);
     plain->setAAMetadata(load.getAAMetadata());
     // Widened, then its lanes in place of those of `out`.
     std::vector<int> widen, mix;
@@ -82,7 +85,9 @@ void expand_constant_masks(llvm::Module& module) {
       for (llvm::Instruction& i : block) {
         auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(&i);
         if (!call) continue;
-        if (call->getIntrinsicID() == llvm::Intrinsic::masked_store || call->getIntrinsicID() == llvm::Intrinsic::masked_load) masked.push_back(call);
+        if (call->getIntrinsicID() == llvm::Intrinsic::masked_store ||
+            call->getIntrinsicID() == llvm::Intrinsic::masked_load)
+          masked.push_back(call);
       }
   for (auto* call : masked) {
     const bool stores = call->getIntrinsicID() == llvm::Intrinsic::masked_store;

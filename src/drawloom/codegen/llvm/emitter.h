@@ -108,7 +108,7 @@ class FunctionEmitter : private Arithmetic {
   Value* device_table_ = nullptr;
   std::unordered_map<const BufferDecl*, Value*> device_addresses_;
   std::unordered_map<const Symbol*, Value*> tensor_maps_;
-  int depth_ = 0;           ///< loops of this function around the current point
+  int depth_ = 0;  ///< loops of this function around the current point
 
   // --- frame.cpp: the function's frame, captures, errors
   void open_body();

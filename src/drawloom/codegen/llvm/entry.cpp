@@ -100,7 +100,8 @@ void FunctionEmitter::mark_outputs() {
     Value* old = b_.CreateLoad(m_.i64, flags);
     const bool device = on_device(a->buffer.get());
     if (device) old = b_.CreateAnd(old, b_.getInt64(~uint64_t{drawloom_flag_host_dirty}));
-    b_.CreateStore(b_.CreateOr(old, b_.getInt64(device ? drawloom_flag_device_dirty : drawloom_flag_host_dirty)), flags);
+    b_.CreateStore(b_.CreateOr(old, b_.getInt64(device ? drawloom_flag_device_dirty : drawloom_flag_host_dirty)),
+                   flags);
   }
 }
 

@@ -29,10 +29,12 @@ auto ModuleEmitter::kernels() -> llvm::Constant* {
   const auto blob = [&](const std::string& bytes) -> llvm::Constant* {
     return bytes.empty() ? static_cast<llvm::Constant*>(null) : constant_text(bytes);
   };
-  llvm::Constant* data = struct_of(context, {constant_text(device->name), blob(device->cubin), b.getInt64(device->cubin.size()),
-                                             blob(device->ptx), b.getInt32(static_cast<uint32_t>(device->target.capability)),
-                                             b.getInt32(device->target.accelerated ? drawloom_kernels_exact : 0), null});
-  auto* global = new llvm::GlobalVariable(module, data->getType(), false, llvm::GlobalValue::PrivateLinkage, data, "kernels");
+  llvm::Constant* data =
+      struct_of(context, {constant_text(device->name), blob(device->cubin), b.getInt64(device->cubin.size()),
+                          blob(device->ptx), b.getInt32(static_cast<uint32_t>(device->target.capability)),
+                          b.getInt32(device->target.accelerated ? drawloom_kernels_exact : 0), null});
+  auto* global =
+      new llvm::GlobalVariable(module, data->getType(), false, llvm::GlobalValue::PrivateLinkage, data, "kernels");
   global->setAlignment(llvm::Align(8));
   return kernels_ = global;
 }
@@ -70,10 +72,12 @@ void FunctionEmitter::place_arguments() {
     const auto* a = std::get_if<BufferArgument>(&program_.arguments[i]);
     if (!a || !on_device(a->buffer.get())) continue;
     const bool output = a->role == ArgumentRole::Output;
-    const int64_t service = output ? offsetof(drawloom_device_table_t, buffer_malloc) : offsetof(drawloom_device_table_t, to_device);
+    const int64_t service =
+        output ? offsetof(drawloom_device_table_t, buffer_malloc) : offsetof(drawloom_device_table_t, to_device);
     Value* buffer = fn_->getArg(i + 1);
     leave_if_error(device_call(service, {ctx_, buffer, site(a->buffer->name, a->buffer->loc)}));
-    device_addresses_[a->buffer.get()] = load_field(buffer, offsetof(drawloom_buffer_t, device), m_.i64, "device_address");
+    device_addresses_[a->buffer.get()] =
+        load_field(buffer, offsetof(drawloom_buffer_t, device), m_.i64, "device_address");
   }
 }
 
@@ -82,7 +86,9 @@ auto FunctionEmitter::on_device(const BufferDecl* b) const -> bool {
   return use.read || use.written;
 }
 
-void FunctionEmitter::store_at(Value* base, int64_t bytes, Value* v) { b_.CreateAlignedStore(v, field(base, bytes), llvm::Align(4)); }
+void FunctionEmitter::store_at(Value* base, int64_t bytes, Value* v) {
+  b_.CreateAlignedStore(v, field(base, bytes), llvm::Align(4));
+}
 
 void FunctionEmitter::emit_tensor_map(const TensorMap& n) {
   using Map = drawloom_tensor_map_t;
@@ -109,7 +115,8 @@ void FunctionEmitter::emit_tensor_map(const TensorMap& n) {
   }
   store_at(map, offsetof(Map, swizzle), b_.getInt32(static_cast<uint32_t>(n.swizzle)));
   store_at(map, offsetof(Map, l2_promotion), b_.getInt32(static_cast<uint32_t>(n.promotion)));
-  store_at(map, offsetof(Map, fill), b_.getInt32(n.fill == TensorFill::Nan ? drawloom_tensor_fill_nan : drawloom_tensor_fill_zero));
+  store_at(map, offsetof(Map, fill),
+           b_.getInt32(n.fill == TensorFill::Nan ? drawloom_tensor_fill_nan : drawloom_tensor_fill_zero));
   tensor_maps_[n.symbol.get()] = map;
   emit(n.body);
 }
@@ -135,7 +142,8 @@ void FunctionEmitter::check_index_range(const Launch& n, const std::vector<Kerne
     Value* span = b_.getInt64(0);
     for (size_t d = 0; d < p.buffer->extent.size(); ++d) {
       Value* last = b_.CreateSub(symbol(p.buffer->extent[d].get()).value, b_.getInt64(1));
-      Value* step = b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, symbol(p.buffer->stride[d].get()).value, b_.getFalse());
+      Value* step =
+          b_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, symbol(p.buffer->stride[d].get()).value, b_.getFalse());
       span = b_.CreateAdd(span, b_.CreateMul(last, step));
     }
     require(b_.CreateICmpSLT(span, limit), p.buffer->name, span);
@@ -150,7 +158,8 @@ auto FunctionEmitter::launch_params(const std::vector<KernelParam>& params, Valu
     const auto& p = params[i];
     if (p.is_map()) {
       Value* at = field(maps, next_map++ * static_cast<int64_t>(sizeof(drawloom_tensor_map_t)));
-      b_.CreateMemCpy(at, llvm::Align(8), tensor_maps_.at(p.symbol.get()), llvm::Align(8), sizeof(drawloom_tensor_map_t));
+      b_.CreateMemCpy(at, llvm::Align(8), tensor_maps_.at(p.symbol.get()), llvm::Align(8),
+                      sizeof(drawloom_tensor_map_t));
       store_at(at, offsetof(drawloom_tensor_map_t, param), b_.getInt32(static_cast<uint32_t>(i)));
       continue;
     }
@@ -171,7 +180,8 @@ void FunctionEmitter::emit_launch(const Launch& n) {
   const auto params = kernel_params(n);
   check_index_range(n, params);
   const auto map_count = std::count_if(params.begin(), params.end(), [](const KernelParam& p) { return p.is_map(); });
-  Value* maps = entry_alloca(m_.i8, std::max<int64_t>(map_count, 1) * static_cast<int64_t>(sizeof(drawloom_tensor_map_t)), 8, "maps");
+  Value* maps = entry_alloca(
+      m_.i8, std::max<int64_t>(map_count, 1) * static_cast<int64_t>(sizeof(drawloom_tensor_map_t)), 8, "maps");
   Value* list = launch_params(params, maps);
   Value* launch = entry_alloca(m_.i8, sizeof(L), 8, "launch");
   b_.CreateMemSet(launch, b_.getInt8(0), sizeof(L), llvm::Align(8));
@@ -182,8 +192,10 @@ void FunctionEmitter::emit_launch(const Launch& n) {
   for (size_t d = 0; d < 3; ++d) {
     const auto& blocks = shape->blocks;
     Value* extent = d < blocks.size() ? value(blocks[blocks.size() - 1 - d]->extent) : b_.getInt64(1);
-    store_at(launch, static_cast<int64_t>(offsetof(L, grid) + d * 8), b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, extent, b_.getInt64(0)));
-    store_at(launch, static_cast<int64_t>(offsetof(L, cluster) + d * 4), b_.getInt32(static_cast<uint32_t>(cluster[d])));
+    store_at(launch, static_cast<int64_t>(offsetof(L, grid) + d * 8),
+             b_.CreateBinaryIntrinsic(llvm::Intrinsic::smax, extent, b_.getInt64(0)));
+    store_at(launch, static_cast<int64_t>(offsetof(L, cluster) + d * 4),
+             b_.getInt32(static_cast<uint32_t>(cluster[d])));
   }
   store_at(launch, offsetof(L, threads), b_.getInt32(static_cast<uint32_t>(launch_threads(*shape->threads))));
   store_at(launch, offsetof(L, shared_bytes), b_.getInt64(static_cast<uint64_t>(n.shared_bytes)));

@@ -73,15 +73,16 @@ void Context::check() const { DRAWLOOM_CHECK(errors_.empty(), "LLVM refused a mo
 
 auto make_target_machine(const Target& target) -> std::unique_ptr<llvm::TargetMachine> {
   const llvm::Triple triple("x86_64-unknown-linux-gnu");
-  return checked(back_end(triple).createTargetMachine(triple, x86_cpu(target), x86_features(target), strict_options(), llvm::Reloc::PIC_,
-                                                      llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default),
-                 triple);
+  return checked(
+      back_end(triple).createTargetMachine(triple, x86_cpu(target), x86_features(target), strict_options(),
+                                           llvm::Reloc::PIC_, llvm::CodeModel::Small, llvm::CodeGenOptLevel::Default),
+      triple);
 }
 
 auto make_device_machine(const DeviceTarget& target) -> std::unique_ptr<llvm::TargetMachine> {
   const llvm::Triple triple("nvptx64-nvidia-cuda");
-  return checked(back_end(triple).createTargetMachine(triple, target.text(), "+ptx80", strict_options(), std::nullopt, std::nullopt,
-                                                      llvm::CodeGenOptLevel::Default),
+  return checked(back_end(triple).createTargetMachine(triple, target.text(), "+ptx80", strict_options(), std::nullopt,
+                                                      std::nullopt, llvm::CodeGenOptLevel::Default),
                  triple);
 }
 

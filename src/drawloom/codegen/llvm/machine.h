@@ -5,8 +5,8 @@
 #include <string>
 
 #include "drawloom/codegen/code.h"
-#include "drawloom/codegen/ptx.h"
 #include "drawloom/codegen/llvm/llvm_headers.h"
+#include "drawloom/codegen/ptx.h"
 
 namespace llvm {
 class TargetMachine;

@@ -51,7 +51,8 @@ auto decode(Format f, uint64_t bits) -> double {
 
 auto bits_of(const Value& v) -> uint64_t {
   const Type t = v.type;
-  if (!t.is_float()) return t.bits == 64 ? static_cast<uint64_t>(v.i) : static_cast<uint64_t>(v.i) & ((uint64_t{1} << t.bits) - 1);
+  if (!t.is_float())
+    return t.bits == 64 ? static_cast<uint64_t>(v.i) : static_cast<uint64_t>(v.i) & ((uint64_t{1} << t.bits) - 1);
   if (t.bits == 64) return std::bit_cast<uint64_t>(v.f);
   if (t.bits == 32) return std::bit_cast<uint32_t>(static_cast<float>(v.f));
   return encode(small_format(t), v.f);

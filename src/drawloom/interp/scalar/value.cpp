@@ -151,7 +151,8 @@ auto int_call(Intrinsic function, const Value* args) -> Value {
 
 auto int_to_float(Type to, Value a) -> Value {
   // Straight to the type: a step over double would round twice (to 16 bits it may, from integers of 64).
-  if (to.bits == 16) return float_value(to, a.type.is_uint() ? static_cast<double>(bits(a.i)) : static_cast<double>(a.i));
+  if (to.bits == 16)
+    return float_value(to, a.type.is_uint() ? static_cast<double>(bits(a.i)) : static_cast<double>(a.i));
   if (is_single(to))
     return {.type = to, .f = a.type.is_uint() ? static_cast<float>(bits(a.i)) : static_cast<float>(a.i)};
   return {.type = to, .f = a.type.is_uint() ? static_cast<double>(bits(a.i)) : static_cast<double>(a.i)};

@@ -89,7 +89,8 @@ void Device::address(Warp& w, const Instruction& i) {
     } else {
       int64_t n = 0;
       linear(w, p, lane, n);
-      at = static_cast<uint32_t>(p.buffer->at + n * p.buffer->element.bytes()) | static_cast<uint32_t>(w.block->rank) << kRankShift;
+      at = static_cast<uint32_t>(p.buffer->at + n * p.buffer->element.bytes()) | static_cast<uint32_t>(w.block->rank)
+                                                                                     << kRankShift;
     }
     w.slots[static_cast<size_t>(i.to)].i[lane] = static_cast<int64_t>(at);
   });

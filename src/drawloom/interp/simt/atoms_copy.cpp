@@ -201,7 +201,8 @@ void Device::write_box(const TmaJob& job, const std::vector<std::byte>& box, con
   const bool clipped = job.at[0] + job.map->box[0] > job.map->dims[0];
   if (clipped && row % 16 != 0) {
     // Seen on an H200: what lies behind the row, up to 16 bytes, is overwritten.
-    return protocol(who, str("writes whole pieces of 16 bytes, but rows of tensor map {} have {} bytes", job.map->name, row));
+    return protocol(
+        who, str("writes whole pieces of 16 bytes, but rows of tensor map {} have {} bytes", job.map->name, row));
   }
   job.each_row([&](int64_t offset, uint64_t address, int64_t first, int64_t end) {
     if (world_.stopped || first >= end) return;

@@ -190,7 +190,9 @@ class Device {
 /// bits, as a matrix descriptor does, must be given those.
 inline constexpr int kRankShift = 24;
 /// The byte in the block's own shared memory.
-inline auto shared_byte(int64_t address) -> uint32_t { return static_cast<uint32_t>(address) & ((uint32_t{1} << kRankShift) - 1); }
+inline auto shared_byte(int64_t address) -> uint32_t {
+  return static_cast<uint32_t>(address) & ((uint32_t{1} << kRankShift) - 1);
+}
 
 inline auto operand(const IssueCode& c, std::string_view name) -> const IssueOperand& {
   for (const auto& o : c.operands) {

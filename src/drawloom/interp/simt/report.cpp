@@ -55,7 +55,9 @@ void Device::race(const Who& who, bool writes, const std::string& place, const C
   Diag d(DiagKind::device_race, here.loc, who_text(who), writes ? "writes" : "reads", place, who_text(c.with),
          c.with_write ? "writes" : "reads");
   d = d.with_note(there, c.with_write ? "the write" : "the read");
-  if (c.missing_fence) d = d.with_help(c.with_write ? "a proxy fence by the writer before it is waited for" : "a proxy fence by the reader before it says that it is done");
+  if (c.missing_fence)
+    d = d.with_help(c.with_write ? "a proxy fence by the writer before it is waited for"
+                                 : "a proxy fence by the reader before it says that it is done");
   world_.report_error(d, false);
 }
 void Device::protocol(const Who& who, const std::string& what) {

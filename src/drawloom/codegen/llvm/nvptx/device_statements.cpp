@@ -13,7 +13,8 @@ namespace intrinsic = llvm::Intrinsic;
 /// The value of lane 0, which ptxas then keeps in a register for the whole warp.
 auto KernelEmitter::uniform(Value* v) -> Value* {
   DRAWLOOM_CHECK(v->getType() == m_.i32, "codegen: warp_uniform of a number that is not of 32 bits");
-  return b_.CreateIntrinsic(intrinsic::nvvm_shfl_sync_idx_i32, {}, {b_.getInt32(~0u), v, b_.getInt32(0), b_.getInt32(31)});
+  return b_.CreateIntrinsic(intrinsic::nvvm_shfl_sync_idx_i32, {},
+                            {b_.getInt32(~0u), v, b_.getInt32(0), b_.getInt32(31)});
 }
 
 auto KernelEmitter::warp_number() -> Value* {
@@ -73,9 +74,7 @@ void KernelEmitter::emit_sync(const Sync& n) {
     case SyncKind::Block: return ptx("bar.sync 0;");
     case SyncKind::Named: return named_barrier("bar.sync", n);
     case SyncKind::Arrive: return named_barrier("bar.arrive", n);
-    case SyncKind::Cluster:
-      ptx("barrier.cluster.arrive.aligned;");
-      return ptx("barrier.cluster.wait.aligned;");
+    case SyncKind::Cluster: ptx("barrier.cluster.arrive.aligned;"); return ptx("barrier.cluster.wait.aligned;");
     case SyncKind::ClusterArrive: return ptx("barrier.cluster.arrive.aligned;");
     case SyncKind::ClusterWait: return ptx("barrier.cluster.wait.aligned;");
   }
@@ -88,12 +87,14 @@ auto KernelEmitter::barrier(const BufferRef& b, const ExprList& index) -> Value*
 void KernelEmitter::emit_arrive(const Arrive& n) {
   Value *at = barrier(n.barrier, n.index), *count = value(n.count);
   if (n.rank) {
-    return ptx("{ .reg .b32 there; mapa.shared::cluster.u32 there, $0, $1; "
-               "mbarrier.arrive.shared::cluster.b64 _, [there], $2; }",
-               "r,r,r", {at, value(n.rank), count});
+    return ptx(
+        "{ .reg .b32 there; mapa.shared::cluster.u32 there, $0, $1; "
+        "mbarrier.arrive.shared::cluster.b64 _, [there], $2; }",
+        "r,r,r", {at, value(n.rank), count});
   }
   if (n.bytes) {
-    return ptx("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared::cta.b64 state, [$0], $1; }", "r,r", {at, value(n.bytes)});
+    return ptx("{ .reg .b64 state; mbarrier.arrive.expect_tx.shared::cta.b64 state, [$0], $1; }", "r,r",
+               {at, value(n.bytes)});
   }
   ptx("{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [$0], $1; }", "r,r", {at, count});
 }

@@ -75,7 +75,8 @@ void InlineCode::emit(llvm::IRBuilder<>& b) {
   if (results_.size() > 1) type = llvm::StructType::get(b.getContext(), results_);
   llvm::CallInst* call = call_inline(b, type, text_, constraints, inputs_);
   for (size_t i = 0; i < homes_.size(); ++i) {
-    llvm::Value* v = homes_.size() == 1 ? static_cast<llvm::Value*>(call) : b.CreateExtractValue(call, static_cast<unsigned>(i));
+    llvm::Value* v =
+        homes_.size() == 1 ? static_cast<llvm::Value*>(call) : b.CreateExtractValue(call, static_cast<unsigned>(i));
     b.CreateStore(v, homes_[i]);
   }
 }

@@ -11,7 +11,8 @@ void KernelEmitter::ptx(std::string_view text, std::string_view constraints, llv
 }
 
 auto KernelEmitter::register_home(const BufferDecl* buffer, int64_t at) -> Value* {
-  return b_.CreateConstInBoundsGEP1_64(m_.memory_type(buffer->element), places_.at(buffer).base, static_cast<uint64_t>(at));
+  return b_.CreateConstInBoundsGEP1_64(m_.memory_type(buffer->element), places_.at(buffer).base,
+                                       static_cast<uint64_t>(at));
 }
 
 auto KernelEmitter::register_homes(const Address& a, int count) -> std::vector<Value*> {
@@ -41,7 +42,8 @@ void KernelEmitter::emit_issue(const Issue& n) {
   size_t at = 0;
   for (const auto& o : atom.operands) {
     const size_t count = o.kind == OperandKind::Values ? static_cast<size_t>(o.count) : 1;
-    operands.emplace_back(n.operands.begin() + static_cast<long>(at), n.operands.begin() + static_cast<long>(at + count));
+    operands.emplace_back(n.operands.begin() + static_cast<long>(at),
+                          n.operands.begin() + static_cast<long>(at + count));
     at += count;
   }
   // Results have the first numbers.

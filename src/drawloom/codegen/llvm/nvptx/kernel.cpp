@@ -175,12 +175,14 @@ void KernelEmitter::emit_allocate(const Allocate& n) {
   if (decl->memory == MemoryKind::Shared) {
     if (!shared_) {
       auto* type = llvm::ArrayType::get(m_.i8, 0);
-      auto* global = new llvm::GlobalVariable(m_.module, type, false, llvm::GlobalValue::ExternalLinkage, nullptr,
-                                              launch_.name + "_shared", nullptr, llvm::GlobalValue::NotThreadLocal, kShared);
+      auto* global =
+          new llvm::GlobalVariable(m_.module, type, false, llvm::GlobalValue::ExternalLinkage, nullptr,
+                                   launch_.name + "_shared", nullptr, llvm::GlobalValue::NotThreadLocal, kShared);
       global->setAlignment(llvm::Align(1024));
       shared_ = global;
     }
-    places_[decl] = {b_.CreateConstInBoundsGEP1_64(m_.i8, shared_, static_cast<uint64_t>(decl->at)), MemoryKind::Shared};
+    places_[decl] = {b_.CreateConstInBoundsGEP1_64(m_.i8, shared_, static_cast<uint64_t>(decl->at)),
+                     MemoryKind::Shared};
     return statement(n.body);
   }
   int64_t elements = 1;
@@ -219,8 +221,8 @@ auto dense_base(const Expr& index) -> Expr {
 auto KernelEmitter::emit_load(const Load& n) -> Value* {
   const Expr base = dense_base(n.index[0]);
   const auto align = llvm::Align(static_cast<uint64_t>(n.buffer->element.bytes()));
-  llvm::Type* type = n.type.lanes == 1 ? m_.memory_type(n.type)
-                                       : llvm::FixedVectorType::get(m_.memory_type(n.type), n.type.lanes);
+  llvm::Type* type =
+      n.type.lanes == 1 ? m_.memory_type(n.type) : llvm::FixedVectorType::get(m_.memory_type(n.type), n.type.lanes);
   Value* loaded = b_.CreateAlignedLoad(type, pointer(n.buffer.get(), value(base)), align);
   return n.type.is_bool() ? b_.CreateTrunc(loaded, m_.value_type(n.type)) : loaded;
 }

@@ -16,21 +16,27 @@ namespace drawloom {
 namespace {
 
 auto needs_library(Intrinsic f) -> bool {
-  return f == Intrinsic::Exp || f == Intrinsic::Log || f == Intrinsic::Pow || f == Intrinsic::Sin || f == Intrinsic::Cos;
+  return f == Intrinsic::Exp || f == Intrinsic::Log || f == Intrinsic::Pow || f == Intrinsic::Sin ||
+         f == Intrinsic::Cos;
 }
 
 /// Masks, and vectors that are not dense, have no code yet.
-auto not_dense(const Node& n, const BufferDecl& buffer, const ExprList& index, const Expr& mask) -> std::optional<Diag> {
-  if (mask) return Diag(DiagKind::codegen_subscript, n.loc, buffer.name, "has a mask in device code").with_help("put an `if` around it");
+auto not_dense(const Node& n, const BufferDecl& buffer, const ExprList& index, const Expr& mask)
+    -> std::optional<Diag> {
+  if (mask)
+    return Diag(DiagKind::codegen_subscript, n.loc, buffer.name, "has a mask in device code")
+        .with_help("put an `if` around it");
   const auto* ramp = index[0].as<Ramp>();
   if (index[0].type().lanes == 1 || (ramp && is_int(ramp->stride, 1))) return {};
-  return Diag(DiagKind::codegen_subscript, n.loc, buffer.name, "has a vector subscript that is not dense in device code");
+  return Diag(DiagKind::codegen_subscript, n.loc, buffer.name,
+              "has a vector subscript that is not dense in device code");
 }
 
 auto not_constant(const Address& a) -> std::optional<Diag> {
   int64_t first;
   if (a.buffer->memory != MemoryKind::Register || as_int(a.index[0], first)) return {};
-  return Diag(DiagKind::codegen_register, a.loc, a.buffer->name, str("subscript `{}` of an operand is not constant", print(a.index[0])));
+  return Diag(DiagKind::codegen_register, a.loc, a.buffer->name,
+              str("subscript `{}` of an operand is not constant", print(a.index[0])));
 }
 
 /// What a target of an older chip lacks, as a diagnostic; empty when there is nothing.
@@ -39,7 +45,8 @@ auto missing(const Launch& launch, const DeviceTarget& target) -> std::optional<
   const auto needs = [&](const Node& n, std::string_view what, int capability, bool accelerated) {
     const bool there = target.capability >= capability && (!accelerated || target.accelerated);
     if (there || out) return;
-    out = Diag(DiagKind::kernel_target, n.loc, launch.name, what, str("sm_{}{}", capability, accelerated ? "a" : ""), target.text());
+    out = Diag(DiagKind::kernel_target, n.loc, launch.name, what, str("sm_{}{}", capability, accelerated ? "a" : ""),
+               target.text());
   };
   if (launch.cluster_x * launch.cluster_y * launch.cluster_z > 1) needs(launch, "a cluster", 90, false);
   each_node(launch, [&](const Node& n) {
@@ -131,7 +138,8 @@ auto generate_ptx(const std::vector<Program>& programs, const DeviceTarget& targ
   DRAWLOOM_CHECK(!broken, "codegen made malformed LLVM IR: {}", problems);
   codegen::optimise(module, *machine);
   if (const auto name = register_in_memory(module); !name.empty()) {
-    return Diag(DiagKind::codegen_register, Loc(), name, "its subscripts do not become constants, so it stays in memory");
+    return Diag(DiagKind::codegen_register, Loc(), name,
+                "its subscripts do not become constants, so it stays in memory");
   }
   std::string text = codegen::emit_bytes(module, *machine, CodeKind::Assembly);
   context.check();
