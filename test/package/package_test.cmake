@@ -16,7 +16,7 @@ if(way STREQUAL find_package)
   set(prefix "${scratch}/prefix")
   run(${CMAKE_COMMAND} --install "${build}" --prefix "${prefix}")
   list(APPEND options -D "CMAKE_PREFIX_PATH=${prefix}")
-  set(programs consumer c_consumer)
+  set(programs consumer readme_program c_consumer)
 else()
   list(APPEND options -D "drawloom_source=${source}")
   # The compiler's objects would be those of this build once more, minutes of it: what can differ in a
