@@ -1,4 +1,8 @@
 // The checks that generated code makes of its arguments before it starts.
+//
+// check_size is what index arithmetic of 64 bits stands on: coordinates are below a limit, and neither the bytes of all
+// elements nor any offset from coordinate 0 reaches 2^62. Example, f32, min 10, extent 20, stride 8: the farthest
+// coordinate is 29, its offset 29 * 8 * 4 bytes. The test itself adds and multiplies with overflow noticed.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

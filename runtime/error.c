@@ -1,4 +1,8 @@
 // Errors: names, words, and the way to whoever listens. All words stand in error_codes.def.
+//
+// A row's text has places for what the caller gives: names ({pipeline}, {name}, {text}, {other}, told apart by their
+// first letter) and numbers ({a} to {d}). Formatting allocates nothing and cuts what is too long, so that out of memory
+// can be reported like everything else.
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,17 @@
 // Device copies of buffers: when they come, when they are brought up to date, when they go.
+//
+// A buffer has up to two copies and two bits that say which is newer: host_dirty, device_dirty; neither: they are
+// equal, or there is no device copy; both: an error, since no order of copying is right. Generated code sets the bit of
+// an output where it wrote it. So
+//     to_device       copies if host_dirty is set or there is no device copy yet, and clears host_dirty
+//     to_host         copies if device_dirty is set, and clears it
+//     buffer_malloc   makes room for what a kernel will write, and copies nothing
+//     buffer_free     drops the device copy and its bit, whatever it holds
+// Example: two pipelines on the device, one after the other, whose picture nobody looks at between them: one copy
+// there, none back before to_host.
+//
+// Device memory may be the caller's, or a view of another buffer's: it is never released here, and bytes between the
+// elements are not touched.
 #include "cuda.h"
 
 static const drawloom_site_t* site_or_default(const drawloom_site_t* site) {

@@ -5,6 +5,10 @@
 // and serves only later work of that stream, which comes after; one of another stream could overtake. Sizes are rounded
 // up to one of 8 steps per doubling and an idle block serves its own size. When the driver has no memory left all idle
 // blocks go back to it, and it is asked once more.
+//
+// Example: 5000 bytes lie between 4096 and 8192, in steps of 512: a block of 5120. Freed after a kernel on stream A, it
+// serves the next 4900 bytes asked for on A at once, without waiting; on stream B a new block is made. A block of 6000
+// bytes is never given for 5000: sizes that come again, which is what a pipeline asks for, then always find their own.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -76,12 +80,14 @@ static void take_live(block_t* block) {
   pool.live_bytes -= block->asked;
 }
 
+/// Any address in a block will do: a buffer with negative strides points into the middle of its block.
 static block_t* live_block(uint64_t address) {
   block_t* block = pool.live.newest;
   while (block && !(address >= block->address && address - block->address < block->capacity)) block = block->older;
   return block;
 }
 
+/// Streams are told apart by the driver's ids, which are not used again as handles are.
 static block_t* idle_block(const device_state_t* state, unsigned long long stream, uint64_t capacity) {
   block_t* block = pool.idle.newest;
   while (block && !(block->state == state && block->capacity == capacity &&

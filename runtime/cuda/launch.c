@@ -1,4 +1,11 @@
 // Putting kernels on streams, and asking how many blocks of one the device holds.
+//
+// What a launch says is checked first, value by value, because the driver answers "invalid argument" to all of it. Then
+// the function is found or loaded (module.c), tensor maps are encoded or found (tensor_map.c), and the kernel is put on
+// the stream and noted: if it fails, some later call learns of it, and the note says who it may have been (status.c).
+// Nothing is waited for unless the context asks for it.
+//
+// An empty grid is checked and not launched: it is what a picture without rows gives.
 #include <string.h>
 
 #include "cuda.h"

@@ -1,4 +1,8 @@
 // The stand-in for libcuda: what every call does, devices and CUcontexts, and what tests call.
+//
+// Tests set fields of `drawloom_stub` and plant failures: fail("cuCtxGetId", 1, 2, r) lets the first call of that
+// function pass and makes the second and third return r. A kernel that fails does so like a real one: the launch
+// succeeds, the next wait does not, and no call in that CUcontext does from then on.
 #include <stdio.h>
 
 #include "stub_state.h"

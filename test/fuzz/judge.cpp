@@ -15,7 +15,6 @@ namespace {
 struct Lowered {
   std::string pass;
   Program program;
-  bool flat;
 };
 
 /// Ends the check of a case.
@@ -54,15 +53,13 @@ void check_case_text(const DlCase& c) {
 /// Text is checked in every fourth case: it takes as long as the machine.
 auto lower_all(const Nest& nest, bool check_text, const CaseOptions& options) -> std::vector<Lowered> {
   std::vector<Lowered> out;
-  bool flat = false;
   LowerOptions lowering;
   lowering.verify = true;
   lowering.after_pass = [&](std::string_view pass, const Program& p) {
-    flat |= pass == "flatten_storage";
     if (node_count(p.body) > kMaxNodes) discard(Outcome::too_large);
     if (check_text) check_round_trip(p, pass);
     if (!options.every_pass && out.size() > 1) out.pop_back();
-    out.push_back({std::string(pass), p, flat});
+    out.push_back({std::string(pass), p});
   };
   try {
     lower(nest, lowering);
@@ -122,7 +119,6 @@ void run_machine(const PipelineDef& p, const Arguments& arguments, const OracleO
   for (const auto& v : arguments.params) args.push_back({.array = nullptr, .scalar = v});
   for (auto& a : outputs) args.push_back({.array = &a, .scalar = {}});
   MachineOptions options;
-  options.flat_storage = lowered.flat;
   options.parallel_seed = sizes.parallel_seed;
   options.pass = lowered.pass;
   options.max_steps = kMaxSteps;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "drawloom/driver/aot.h"
 #include "drawloom/driver/case_run.h"
 #include "drawloom/driver/compile.h"
 #include "drawloom/driver/compile_ir.h"
@@ -16,7 +17,7 @@ namespace drawloom {
 namespace {
 
 constexpr const char* kUsage = R"(usage: drawloom COMMAND CASE.dl [options]
-       drawloom compile PROGRAM.ir [options]
+       drawloom compile CASE.dl|PROGRAM.ir [options]
 
   run      evaluate the definitions; run the lowered program after every pass on the machine with shadow memory, and
            as machine code; compare all bits
@@ -28,11 +29,11 @@ constexpr const char* kUsage = R"(usage: drawloom COMMAND CASE.dl [options]
            seed=N, order=in_order|random|producer_first|consumer_first|latest, moment=earliest|latest|random,
            save=FOLDER (the elements of all buffers, as they lie in memory)
 
-  compile  a program in IR text, kernels included, to an object and a C header
+  compile  a case with its schedule, or a program in IR text, kernels included, to an object and a C header
 
   --target T     compile for T instead of this processor
   --device D     compile kernels for D: sm_80, sm_90 or sm_90a (sm_90a)
-  --output PATH  write PATH.o and PATH.h, and for kernels PATH.ptx and PATH.cubin (the program's name, here)
+  --output PATH  write PATH.o and PATH.h, for a case PATH.sched, for kernels PATH.ptx and PATH.cubin (the file's name, here)
   --seed N       order of parallel iterations on the machine (0: in order)
   --no-native    leave out the machine code
 
@@ -64,7 +65,8 @@ auto read_command_line(int argc, char** argv, CommandLine& out) -> bool {
   std::vector<std::string> words;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
-    const bool takes_value = word == "--target" || word == "--seed" || word == "--after" || word == "--device" || word == "--output";
+    const bool takes_value =
+        word == "--target" || word == "--seed" || word == "--after" || word == "--device" || word == "--output";
     if (takes_value && i + 1 == argc) return false;
     if (word == "--target") {
       auto target = parse_target(argv[++i]);
@@ -186,10 +188,18 @@ auto write(const std::string& path, const std::string& bytes) -> bool {
   return std::fclose(file) == 0 && written;
 }
 
-auto compile_command(const CommandLine& line, const std::string& text) -> int {
-  std::string stem = line.file.substr(line.file.rfind('/') + 1);
-  stem = stem.substr(0, stem.rfind('.'));
-  const std::string base = line.output.empty() ? stem : line.output;
+/// The object, the header and the schedule of a case.
+auto compile_case(const CommandLine& line, const std::string& text, const std::string& base) -> int {
+  const auto c = parse_case(text, line.file);
+  if (!c.ok()) return unusable(c.diag().text());
+  AotOptions options{.name = base.substr(base.rfind('/') + 1), .static_library = false};
+  if (options.name.size() < base.size()) options.directory = base.substr(0, base.size() - options.name.size());
+  const auto files = compile_to_files({{c->pipeline, c->schedule}}, line.target, options);
+  return files.ok() ? kRight : unusable(files.diag().text());
+}
+
+auto compile_program(const CommandLine& line, const std::string& text, const std::string& base) -> int {
+  const std::string stem = base.substr(base.rfind('/') + 1);
   const auto out = compile_ir(text, line.file, stem, {line.target, line.device, find_ptxas()});
   if (!out.ok()) return unusable(out.diag().text());
   const std::pair<const char*, const std::string*> files[] = {
@@ -198,9 +208,25 @@ auto compile_command(const CommandLine& line, const std::string& text) -> int {
     if (!bytes->empty() && !write(base + suffix, *bytes)) return unusable(str("cannot write {}{}", base, suffix));
   }
   for (const auto& k : out->usage) {
-    say(str("{}: {} registers, {} bytes of spills, {} of static shared memory", k.name, k.registers, k.spill_bytes, k.shared_bytes));
+    say(str("{}: {} registers, {} bytes of spills, {} of static shared memory", k.name, k.registers, k.spill_bytes,
+            k.shared_bytes));
   }
   return kRight;
+}
+
+/// Whether the first line that is no comment is that of a pipeline.
+auto is_case(const std::string& text) -> bool {
+  for (const auto& line : split_text(text, '\n')) {
+    const auto words = trim(line);
+    if (!words.empty() && !words.starts_with("//")) return words.starts_with("drawloom-pipeline");
+  }
+  return false;
+}
+
+auto compile_command(const CommandLine& line, const std::string& text) -> int {
+  const std::string file = line.file.substr(line.file.rfind('/') + 1);
+  const std::string base = line.output.empty() ? file.substr(0, file.rfind('.')) : line.output;
+  return is_case(text) ? compile_case(line, text, base) : compile_program(line, text, base);
 }
 
 struct Command {

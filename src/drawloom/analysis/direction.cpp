@@ -1,4 +1,12 @@
 // How forms move with one symbol.
+//
+//   8*x - min(8*x, n) in x:   8*x grows by 8 per step, min(8*x, n) by [0, 8], the difference by [0, 8]: never down
+//   n*x + min(n, m - n*x):    no slope in numbers, but the step f(x + 1) - f(x) is n minus something in 0 .. n
+//
+// The slope of a form is an interval that contains f(x + 1) - f(x) for all x. Slopes of sums add; of min, max and
+// choose any operand's slope may be the one, so they are united; a division by a constant scales them, rounded
+// outwards. An atom that many terms share is looked at once. Only where this gives no sign is the difference itself
+// formed, which costs a substitution.
 
 #include <algorithm>
 #include <unordered_map>
@@ -39,6 +47,7 @@ class Slopes {
         rest.symbols.insert(s);
       }
     }
+    // A product moves like its one moving factor; of two moving ones nothing is said.
     const Range inside = t.atom ? atom(*t.atom) : kStill;
     if (moving == 0 && inside == kStill) return kStill;
     if (moving > 1 || (moving == 1 && inside != kStill)) return {};
@@ -90,6 +99,7 @@ auto direction_of(const Form& f, const Symbol* s) -> Direction {
   const Form next = substitute(f, [s](const SymbolRef& v) -> std::optional<Form> {
     return v.get() == s ? std::optional(Form(v) + 1) : std::nullopt;
   });
+  // mins, maxes and choices inside each other that the sign of the step may depend on
   constexpr int kDepth = 3;
   const auto step = forms::add_scaled(next, f, -1);
   if (!step) return Direction::Unknown;
@@ -110,6 +120,7 @@ class Counter {
     for (const auto& t : f.terms()) {
       for (const auto& s : t.symbols) n += s.get() == symbol_;
       if (t.atom) n += atom(*t.atom);
+      // more than once is all that matters
       if (n > 1) break;
     }
     return std::min(n, 2);

@@ -4,6 +4,17 @@
 
 #include "drawloom/analysis/prover.h"
 
+// What follows from facts. Three ways to an answer, the cheap ones first:
+//
+//   known: 0 <= xi <= 7, n >= 8*xo + 8.    8*xo + xi < n ?   f = n - 8*xo - xi - 1
+//     witnesses   at every point where the facts hold f is >= 0: go on. One with f < 0 would end it with no
+//     ranges      xo has no upper end, so neither has -8*xo a lower one: nothing
+//     search      n >= 8*xo + 8 takes n and xo away, 7 - xi is left, which lies in [0, 7]: yes   (prover.cpp)
+//
+// A no means only that no proof was found within the budget. Most questions of a compiler have the answer no, so the
+// budgets are small: they bound what a failed search costs, and the proofs that tiles and tails ask for are a few steps
+// long. Facts form a list that shares its front; adding costs what is added and a copy of the ranges and witnesses.
+
 namespace drawloom {
 namespace {
 
@@ -26,6 +37,7 @@ auto Facts::and_nonnegative(const std::vector<Form>& forms, bool contradiction) 
   body->contradiction = body->contradiction || contradiction;
   body->added = forms;
   body->witnesses.admit(forms);
+  // Ranges come first: what a division promises holds only where its divisor is at least 1, which they may tell.
   for (const auto& f : forms) tighten(*body, f);
   for (const auto& f : forms) {
     for (const auto& t : f.terms()) {
@@ -58,6 +70,7 @@ auto Facts::least_seen(const Form& f, int64_t enough) const -> std::optional<int
 }
 
 auto Facts::constant_quotient(const Form& f, int64_t divisor) const -> std::optional<int64_t> {
+  // Two witnesses with different quotients refute it without any search for bounds.
   if (!witnesses().same_quotient(f, divisor)) return {};
   const Range r = range(f);
   if (!r.bounded()) return {};
@@ -90,6 +103,7 @@ auto Facts::range(const Form& f) const -> Range {
   if (f.is_constant() || r.is_point()) return r;
   const auto lower = [&](const Form& g) {
     int budget = body_ && body_->witnesses.none() ? kRareBudget : kRangeBudget;
+    // No bound is above the least value seen at a witness, so one that reaches it ends the search.
     return Prover(body_.get(), budget).lower(g, kDepth, least_seen(g, INT64_MIN).value_or(INT64_MAX));
   };
   r.lo = lower(f);

@@ -1,4 +1,12 @@
 // Forms with what the facts decide taken away.
+//
+//   known: n >= 8*xo + 8      min(n, 8*xo + 8)  ->  8*xo + 8       the steady state of a split loop
+//   known: 0 <= xi <= 7       xi/8  ->  0,   xi%8  ->  xi
+//   known: xo >= 0            choose(xo >= 0, xo, n)  ->  xo
+//
+// Operands first, each shared atom once. Of min and max, operands that another one beats under the facts go, which asks
+// for a proof per pair; a quotient becomes a number when both ends of the dividend give the same. The sides of a choice
+// know its condition. What is not decided stays as it was.
 
 #include <algorithm>
 #include <unordered_map>
@@ -84,6 +92,7 @@ class FactSimplifier {
     if (c.is_always()) return form(a.operands[0]);
     if (c.is_never()) return form(a.operands[1]);
     const Form yes = facts_.with(c).simplify(a.operands[0]);
+    // the opposite of two inequalities is no conjunction: then the second side learns nothing
     const bool one = c.terms().size() == 1;
     const Form no =
         one ? facts_.with(Cond::nonnegative(-c.terms()[0] - 1)).simplify(a.operands[1]) : form(a.operands[1]);
@@ -93,6 +102,7 @@ class FactSimplifier {
   /// Parts of `a` that are whole multiples of a divisor which the facts say is >= 1; the rest stays in `a`.
   static auto split_off(Form& a, const Form& b) -> Form {
     Form whole, rest(a.constant());
+    // n*x + r by n: only a divisor of one term can be found inside terms
     if (b.constant() != 0 || b.terms().size() != 1) return whole;
     for (const auto& t : a.terms()) {
       if (const auto q = forms::divisible(t, b.terms()[0])) {
@@ -110,6 +120,7 @@ class FactSimplifier {
     if (d && *d > 0) {
       if (const auto q = facts_.constant_quotient(a, *d)) return Form(*q);
     }
+    // n*x/n is x only where n is not 0, which promises alone do not say
     if (d || !facts_.proves_nonnegative(b - 1)) return floor_div(a, b);
     const Form whole = split_off(a, b);
     return whole + (lies_below(a, b) ? Form() : floor_div(a, b));

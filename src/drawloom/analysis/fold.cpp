@@ -1,5 +1,13 @@
-// Constant folding: the value of one node whose operands are constants, by the semantics of ops.def. Floating results are folded only where
-// every machine gives the same bits; an index operation that would overflow stays as it is.
+// Constant folding: the value of one node whose operands are constants, by the semantics of ops.def. Floating results
+// are folded only where every machine gives the same bits (one NaN is as good as another); an index operation that
+// would overflow stays as it is.
+//
+//   200:u8 + 100:u8  ->  44:u8           data wraps
+//   7 / -2 -> -3,  -7 % 4 -> 1           the remainder is never negative
+//   min(0.0, -0.0)   stays               either zero may come out, so the target decides
+//
+// Integers are computed in 128 bits, where no sum, quotient or product of two indices overflows, and brought back to
+// their type at the end; data multiply modulo 2^64.
 
 #include <cmath>
 #include <optional>
@@ -36,6 +44,7 @@ auto euclid(__int128 a, __int128 b) -> __int128 {
 }
 
 auto shift(Type t, int64_t v, __int128 by) -> Int {
+  // An index is not cut off at 64 bits: what may not fit is left to run time.
   if (t.is_index() && (by < -62 || by > 62)) return {};
   if (by >= t.bits) return 0;
   if (by <= -t.bits) return t.is_uint() ? 0 : (v < 0 ? -1 : 0);
@@ -72,7 +81,8 @@ auto fold_int(BinaryOp op, Type t, int64_t x, int64_t y) -> Int {
   return {};
 }
 
-/// + - * / in double and one more rounding is the correct rounding for every narrower format (they have fewer than half its digits).
+/// + - * / in double and one more rounding is the correct rounding for every narrower format (they have fewer than half
+/// its digits).
 auto fold_float(BinaryOp op, double a, double b) -> std::optional<double> {
   switch (op) {
     case BinaryOp::Add: return a + b;
@@ -160,6 +170,7 @@ auto fold(const Unary& n, const Expr& self) -> Expr {
   return n.op == UnaryOp::Neg && as_float(n.a, a) ? float_constant(n.type, -a, n.loc) : self;
 }
 
+/// A float truncates and saturates as an integer; what integer a NaN becomes is left open, so it is not folded.
 auto fold(const Cast& n, const Expr& self) -> Expr {
   const Type from = n.value.type(), to = n.type;
   int64_t x = 0;

@@ -1,8 +1,13 @@
 // Divisions, minima, maxima, choices and opaque atoms: what brings each into its one canonical shape.
 //
-//   min(x + 1, n)      ->  1 + min(x, n - 1)       the constant of the first operand is drawn out, so shifted equals cancel
-//   min(x + a, x + b)  ->  x + min(a, b)           so does what all operands share
-//   (8*xo + xi + 9)/8  ->  1 + xo + (xi + 1)/8     whole multiples of the divisor split off; the constant ends in [0, divisor)
+//   min(x + 1, n)      ->  1 + min(x, n - 1)      the constant of the first operand is drawn out: shifted equals cancel
+//   min(x + a, x + b)  ->  x + min(a, b)          so does what all operands share
+//   (8*xo + xi + 9)/8  ->  1 + xo + (xi + 1)/8    whole multiples split off; the constant ends in [0, divisor)
+//   (6*x + 5)/4        ->  1 + (3*x)/2            what factors and divisor share goes; the constant rounds down
+//   (6*x + 4)%8        ->  2*((-x + 2)%4)         factors become the residue nearest to zero
+//
+// So equal values that were written in different ways mostly become one structure, and cancel in differences. Where a
+// rewrite is missing they stay apart and a proof may fail; nothing becomes wrong.
 
 #include <algorithm>
 #include <unordered_set>
@@ -76,6 +81,7 @@ auto split_multiples(const Form& a, const Term& by) -> Split {
 /// rest / d after multiples went; d >= 2.
 auto divide_rest(Form rest, int64_t d) -> Form {
   if (rest.is_constant()) return Form(floor_divide(rest.constant(), d));
+  // floor((g*t + c)/(g*e)) = floor((t + floor(c/g))/e)
   if (const int64_t g = factor_gcd(rest.terms(), d); g > 1) {
     rest = divide_exactly(rest, g);
     d /= g;
@@ -109,7 +115,8 @@ auto small_residue(int64_t factor, int64_t d) -> int64_t {
   return r > d / 2 ? r - d : r;
 }
 
-/// Drops multiples of d from the factors and looks through remainders of multiples of d: (x%16 + 9*y) % 8 = (x + y) % 8.
+/// Drops multiples of d from the factors and looks through remainders of multiples of d:
+/// (x%16 + 9*y) % 8 = (x + y) % 8.
 auto reduce_modulo(const Form& a, int64_t d) -> Form {
   Form out(modulo(a.constant(), d));
   for (const auto& t : a.terms()) {
@@ -200,6 +207,7 @@ auto floor_div(const Form& a, const Form& b) -> Form {
   return atom_form(AtomKind::FloorDiv, {a, b});
 }
 
+/// Unlike quotients, remainders need no divisor of at least 1: n*x % n is 0 where n is 0 as well.
 auto floor_mod(const Form& a, const Form& b) -> Form {
   using namespace forms;
   if (const auto d = b.as_constant()) return modulo_by_constant(a, *d);
@@ -221,6 +229,7 @@ auto opaque(const Expr& e, Range range) -> Form {
   atom->range = range;
   atom->hash = hash(e);
   std::unordered_set<const Symbol*> bound;
+  // What a let inside binds is no symbol of the atom: substitution must leave it alone.
   each_node(*e.get(), [&](const Node& n) {
     if (n.kind == Kind::Let) bound.insert(static_cast<const Let&>(n).symbol.get());
     if (n.kind == Kind::VarRef) atom->free.push_back(static_cast<const VarRef&>(n).symbol);

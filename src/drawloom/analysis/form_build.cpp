@@ -1,4 +1,13 @@
 // Sums and products of forms.
+//
+//   (8*xo + xi) - (8*xo + 3)  ->  xi - 3                  two sorted lists of terms merge; what adds up to 0 goes
+//   8*(x/8) + x%8             ->  x
+//   (x + 1)*(n + 2)           ->  2*x + x*n + n + 2       n is a size: monomials may hold it
+//   x*y, y*x                  ->  {x * y}                 outside the language: one opaque atom for both orders
+//
+// A sum costs the terms of both sides, a product their product. All arithmetic is checked, and where it overflows the
+// whole operation becomes an opaque atom of which nothing is known. Results are made anew and never changed, so that
+// forms can share their terms.
 
 #include "drawloom/analysis/form_internal.h"
 #include "drawloom/ir/build.h"
@@ -35,6 +44,7 @@ void SymbolList::erase(size_t i) {
 auto FormBuilder::make(int64_t constant, std::vector<Term> terms) -> Form {
   if (terms.empty()) return Form(constant);
   auto body = make_ref<FormTerms>();
+  // Without the constant: forms that differ by one share this, and are compared by their terms.
   uint64_t hash = terms.size(), uses = 0;
   for (const auto& t : terms) {
     hash = hash_combine(hash, static_cast<uint64_t>(t.factor));
@@ -161,6 +171,7 @@ auto add_scaled(const Form& a, const Form& b, int64_t factor) -> std::optional<F
     }
     return false;
   };
+  // only then can a quotient and a remainder meet; most sums have neither
   const bool divisions = has(out, AtomKind::Mod) && has(out, AtomKind::FloorDiv);
   const Form sum = FormBuilder::make(constant, std::move(out));
   return divisions ? join_divisions(sum) : sum;
@@ -171,6 +182,7 @@ auto product(int64_t factor, const SymbolList& symbols, const Ref<const Atom>& a
   return form_of({factor, symbols, atom});
 }
 
+/// Whole monomials: 6*n*x by 2*n is 3*x; nothing where a symbol or the atom of `by` is missing.
 auto divisible(const Term& t, const Term& by) -> std::optional<Term> {
   if (by.factor == 0 || t.factor % by.factor != 0) return {};
   if (by.factor == -1 && t.factor == INT64_MIN) return {};
@@ -225,6 +237,7 @@ auto opaque_product(std::vector<SymbolRef> varying, std::vector<Ref<const Atom>>
     product = binary(BinaryOp::Mul, product, to_expr(parts[i]));
     range = range * range_of(parts[i]);
   }
+  // a square
   if (parts.size() == 2 && parts[0] == parts[1]) range = intersection_of(range, {0, {}});
   return opaque(product, range);
 }
@@ -237,6 +250,7 @@ auto multiply_terms(const Term& a, const Term& b) -> std::optional<Form> {
   split_term(a, out.symbols, varying, atoms);
   split_term(b, out.symbols, varying, atoms);
   if (varying.size() > 1 || atoms.size() > 1) {
+    // sizes stay outside, where they can cancel and factor
     const Form core = opaque_product(std::move(varying), std::move(atoms));
     out.atom = core.terms()[0].atom;
   } else {
@@ -278,6 +292,7 @@ auto operator+(const Form& a, const Form& b) -> Form {
   } else if (auto sum = forms::add_scaled(a, b, 1)) {
     return *sum;
   }
+  // operands in their order, so that b + a is the same atom
   return compare(a, b) <= 0 ? forms::opaque_of(BinaryOp::Add, a, b) : forms::opaque_of(BinaryOp::Add, b, a);
 }
 auto operator-(const Form& a, const Form& b) -> Form {

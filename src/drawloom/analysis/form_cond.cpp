@@ -1,4 +1,12 @@
 // Conjunctions of (form >= 0).
+//
+//   2*x + 1 >= 0     ->  x >= 0            divided by what the factors share; the constant rounds down
+//   x/4 - 2 >= 0     ->  x - 8 >= 0
+//   x < 5 && x < 3   ->  -x + 2 >= 0       of two bounds that differ by a constant the tighter stays
+//   x < 3 && x >= 3  ->  false
+//
+// Equal conditions should be equal structures: branches, choices and parts of regions are merged by comparing them.
+// Only pairs of terms are looked at; what takes three is left to Facts.
 
 #include <algorithm>
 

@@ -1,4 +1,8 @@
 // Values of forms at given symbol values, in checked arithmetic.
+//
+// Absent is what overflows, a symbol that the environment does not know, and opaque data. A choice needs only the side
+// that is taken, and a conjunction is false as soon as one term is, whatever the others are. Nodes that are shared are
+// evaluated once, so a graph costs its size.
 
 #include <unordered_map>
 
@@ -54,6 +58,7 @@ class Evaluator {
   }
 
  private:
+  /// What has one user cannot be met twice: no entry for it.
   auto atom(const Atom& a) -> Value {
     if (a.ref_count() < 2) return compute(a);
     if (const auto hit = atoms_.find(&a); hit != atoms_.end()) return hit->second;

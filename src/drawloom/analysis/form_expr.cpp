@@ -1,4 +1,11 @@
 // From forms to expressions of type index.
+//
+//   n + 3 - 8*xo - xi         ->  n - xo * 8 - xi + 3
+//   n + 3 - 8*xo - xi >= 0    ->  xo * 8 + xi <= n + 3       negative terms change sides, so nothing is negated
+//   n - 1 - 8*xo - xi >= 0    ->  xo * 8 + xi < n
+//
+// The shape is chosen for readers and for code: positive terms first, literals without a sign. Atoms that terms share
+// become one shared node.
 
 #include <unordered_map>
 

@@ -1,4 +1,13 @@
 // Minima, maxima and choices.
+//
+//   min(min(x, y) + 1, x + 3)
+//     flatten    x + 1, y + 1, x + 3
+//     dominated  x + 3 is never below x + 1        ->  x + 1, y + 1
+//     draw out   the constant of the first         ->  1 + min(x, y)
+//
+// min and max are one algorithm with a sign. Drawing out what operands share is what lets min(8*xo, n - 8) + 8 and
+// min(n, 8*xo + 8) come out equal. Flattening stops at 8 operands, as domination looks at every pair; it is
+// decided without facts, which come in later (facts_simplify.cpp).
 
 #include <algorithm>
 
@@ -12,6 +21,7 @@ constexpr size_t kMaxOperands = 8;
 
 auto kind_of(int sign) -> AtomKind { return sign > 0 ? AtomKind::Min : AtomKind::Max; }
 
+/// Terms besides one: with a second atom, flattening would copy it into every operand.
 auto has_atom(const Form& f, size_t but) -> bool {
   for (size_t i = 0; i < f.terms().size(); ++i) {
     if (i != but && f.terms()[i].atom) return true;
@@ -46,6 +56,7 @@ auto dominates(int sign, const Form& a, const Form& b) -> bool {
   return difference && known_nonnegative(*difference, 2);
 }
 
+/// Of equals the first stays.
 void drop_dominated(int sign, std::vector<Form>& operands) {
   std::vector<Form> kept;
   for (const auto& f : operands) {
@@ -76,6 +87,7 @@ auto draw_out_terms(std::vector<Form>& operands) -> Form {
   return common;
 }
 
+/// All or none: an operand that overflows leaves them as they are.
 auto draw_out_constant(std::vector<Form>& operands, int64_t constant) -> Form {
   std::vector<Form> moved;
   for (const auto& f : operands) {
@@ -116,6 +128,7 @@ auto under(const Form& f, const Cond& condition, bool holds) -> Form {
 /// choose(a <= b, a, b) and its kin are min and max.
 auto as_extreme(const Cond& condition, const Form& yes, const Form& no) -> std::optional<Form> {
   if (condition.terms().size() != 1) return {};
+  // a <= b and a < b choose differently only where a = b, and there both sides are equal
   const auto up = add_scaled(no, yes, -1);
   const auto down = add_scaled(yes, no, -1);
   if (!up || !down) return {};

@@ -1,5 +1,11 @@
-// Equality and order of forms. A comparison walks both structures in step and stops at the first difference, so only pairs that turned
-// out equal can be met again; once a comparison grows beyond a few hundred steps these pairs are remembered, and a DAG costs its size.
+// Equality and order of forms. A comparison walks both structures in step and stops at the first difference, so only
+// pairs that turned out equal can be met again; once a comparison grows beyond a few hundred steps these pairs are
+// remembered, and a DAG costs its size.
+//
+//   min(x, 1) and min(x, 1), made twice          equal: kind, operands and their terms agree
+//   m1 = min(m0, m0/2), m2 = min(m1, m1/2), ..   without the memory, comparing two copies doubles with each level
+//
+// Symbols are ordered by when they were made: addresses would change from run to run, and names are not unique.
 
 #include <bit>
 #include <unordered_set>
@@ -143,6 +149,7 @@ auto operator==(const Form& a, const Form& b) -> bool {
   return a.constant_ == b.constant_ && FormBuilder::same_terms(a, b);
 }
 
+/// Hashes first: nearly all pairs differ.
 auto same_monomial(const Term& a, const Term& b) -> bool {
   if (static_cast<bool>(a.atom) != static_cast<bool>(b.atom)) return false;
   if (a.atom && a.atom->hash != b.atom->hash) return false;

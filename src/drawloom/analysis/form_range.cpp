@@ -1,4 +1,11 @@
-// Constant bounds of forms.
+// Constant bounds of forms, from promises alone: sizes are >= 0, parameters keep to their range.
+//
+//   n + 3                 [3, ..]       n a size
+//   n - min(n, 8) >= 0    bounds give [-8, ..]; but -min(n, 8) >= -n, and n - n is 0
+//
+// Bounds add up term by term and forget that terms share symbols. For signs alone, known_nonnegative puts an operand in
+// the place of a min, max or choose, so that shared parts cancel: one operand is enough where it bounds the atom
+// from the side that counts; else, and for choose, each must do.
 
 #include "drawloom/analysis/form_internal.h"
 

@@ -1,4 +1,13 @@
 // From index expressions to forms. What has no form becomes an opaque atom, never an error.
+//
+//   v, w u8:  cast<index>(v + w)                         ->  {cast<index>(v + w)} in [0, 255]    the sum may wrap
+//             cast<index>(cast<i32>(v) + cast<i32>(w))   ->  v + w                               it cannot
+//   select(x < n || xo < xi, x, xo)                      ->  choose(x < n, x, choose(xo < xi, x, xo))
+//   x << 3, x & 7                                        ->  8*x, x%8
+//
+// Index has no overflow, so its operators are those of forms. Data has: an operator on data is looked through only
+// where the ranges of its operands show that the exact result fits the type. A condition of a form is a conjunction; ||
+// and ! become choices inside choices.
 
 #include <unordered_map>
 
@@ -60,6 +69,7 @@ class Reader {
     return Cond::equals(x, y);
   }
 
+  /// The range is all that is left of its meaning.
   auto unknown(const Expr& e) -> Form { return opaque(e, ranges_.of(e)); }
 
   auto compute(const Expr& e) -> Form {
@@ -109,6 +119,7 @@ class Reader {
     if (const auto* var = from.as<VarRef>(); var && is_form_symbol(*var->symbol)) return Form(var->symbol);
     if (const auto* c = from.as<Cast>(); c && !c->value.type().is_float()) {
       const Range inner = ranges_.of(c->value);
+      // a conversion that changes no value
       if (inner.bounded() && range_of_type(t).contains(inner)) return widened(c->value);
     }
     const auto* b = from.as<Binary>();
@@ -118,6 +129,7 @@ class Reader {
     if (b->op == BinaryOp::Add && fits(x + y)) return widened(b->a) + widened(b->b);
     if (b->op == BinaryOp::Sub && fits(x - y)) return widened(b->a) - widened(b->b);
     if (b->op == BinaryOp::Mul && fits(x * y)) return widened(b->a) * widened(b->b);
+    // min and max give one of their operands: nothing to wrap
     if (b->op == BinaryOp::Min && all.bounded()) return min(widened(b->a), widened(b->b));
     if (b->op == BinaryOp::Max && all.bounded()) return max(widened(b->a), widened(b->b));
     return whole();
@@ -128,6 +140,7 @@ class Reader {
     const Form x = form(b.a), y = form(b.b);
     const auto c = y.as_constant();
     const Range divisor = range_of(y);
+    // Forms divide by what is never negative; constants of either sign are turned around (form_atoms.cpp).
     const bool divides = c || (divisor.lo && *divisor.lo >= 0);
     switch (b.op) {
       case BinaryOp::Add: return x + y;
@@ -168,6 +181,7 @@ class Reader {
     const auto* b = c.as<Binary>();
     if (!b) return {};
     if (b->op == BinaryOp::NE && is_index(b->a)) return choose(Cond::equals(form(b->a), form(b->b)), no, yes);
+    // a || b ? x : y  =  a ? x : (b ? x : y), and the like for &&
     if (b->op == BinaryOp::Or) {
       const auto second = choice(b->b, yes, no);
       return second ? choice(b->a, yes, *second) : std::nullopt;

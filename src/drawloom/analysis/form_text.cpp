@@ -20,6 +20,7 @@ class Writer {
 
   void form(const Form& f) {
     bool first = true;
+    // n - x, not -x + n
     for (const bool negative : {false, true}) {
       for (const auto& t : f.terms()) {
         if ((t.factor < 0) == negative) term(t, first);

@@ -1,4 +1,10 @@
-// Substitution, evaluation and symbols of forms. Each visits a shared atom once.
+// Substitution and symbols of forms. Each visits a shared atom once.
+//
+//   8*xo + min(n, xi) with xi = 7, n = 16   ->  8*xo + 7
+//
+// Terms that no replaced symbol touches are kept as they are, the others are multiplied out anew and added, so a
+// substitution brings a form back into canonical shape. A form whose symbols all stay is returned itself, so
+// that what was shared stays shared.
 
 #include <algorithm>
 #include <unordered_map>
@@ -32,6 +38,7 @@ class Collector {
 
  private:
   void add(const SymbolRef& s) {
+    // most repetitions are neighbours; take() drops the others
     if (out_.empty() || out_.back() != s) out_.push_back(s);
   }
   void atom(const Atom& a) {
@@ -119,6 +126,7 @@ class Substituter {
 
   auto symbol(const SymbolRef& s) -> std::optional<Form> {
     auto to = map_(s);
+    // replaced by itself: nothing has to be rebuilt
     if (to && to->as_symbol() == s) return {};
     return to;
   }
@@ -142,6 +150,7 @@ class Substituter {
     return forms::with_operands(a, std::move(operands), c);
   }
 
+  /// An opaque expression with symbols replaced is read again: with constants inside it may be opaque no longer.
   auto expression(const Atom& a) -> std::optional<Form> {
     Substitution map;
     for (const auto& s : a.free) {

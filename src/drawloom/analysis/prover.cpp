@@ -1,12 +1,13 @@
 // Lower bounds of forms from inequalities that hold.
 //
 //   known: xi <= 7, n >= 8*xo + 1.   8*xo + xi <= n + 6?   f = n + 6 - 8*xo - xi
-//   the unbounded term -8*xo is cancelled by the second fact: f - (n - 8*xo - 1) = 7 - xi, whose range [0, ..] ends the search.
+//   the unbounded term -8*xo is cancelled by the second fact: f - (n - 8*xo - 1) = 7 - xi, whose range [0, ..] ends
+//   the search.
 //
-// A step cancels one monomial of k*f with one fact g (f >= c follows from k*f - m*g >= k*c, m > 0). Facts are those given and those that atoms
-// carry: min(a, b) <= a, b*(a/b) <= a <= b*(a/b) + b - 1, 0 <= a%b < b. Where a min, max or choose stands the wrong way round, each of its
-// values is tried. This is Fourier-Motzkin walked depth first under a budget: sound whatever it finds, complete for the chains of a few steps
-// that tiles, clamps and tails make.
+// A step cancels one monomial of k*f with one fact g (f >= c follows from k*f - m*g >= k*c, m > 0). Facts are those
+// given and those that atoms carry: min(a, b) <= a, b*(a/b) <= a <= b*(a/b) + b - 1, 0 <= a%b < b. Where a min, max or
+// choose stands the wrong way round, each of its values is tried. This is Fourier-Motzkin walked depth first under a
+// budget: sound whatever it finds, complete for the chains of a few steps that tiles, clamps and tails make.
 
 #include "drawloom/analysis/prover.h"
 
@@ -113,6 +114,7 @@ auto Prover::range(const Form& f) -> Range {
 
 // ---- search
 
+/// Cheapest first: constant bounds, a visit remembered, a common factor, a fact that cancels a term, values of an atom.
 auto Prover::lower(const Form& f, int depth, int64_t enough) -> Bound {
   Bound best = range(f).lo;
   if (is_enough(best, enough) || f.is_constant()) return best;
@@ -142,6 +144,8 @@ auto Prover::least(const Form& f, int64_t enough) const -> Bound {
   return (facts_ ? facts_->witnesses : of_nothing).least(f, enough);
 }
 
+/// An earlier look at f that went as deep and wanted as much: it need not be repeated, whatever it found. Forms are
+/// told apart by their hash alone.
 auto Prover::find_visit(const Form& f, int depth, int64_t enough) -> size_t {
   size_t i = 0;
   const auto covers = [&](const Visit& v) { return v.hash == f.hash() && v.depth >= depth && v.enough >= enough; };
@@ -170,6 +174,7 @@ void Prover::factor_out(const Form& f, int depth, Bound& best) {
   }
 }
 
+/// Facts that mention all symbols of the pivot are the only ones that can hold its monomial.
 void Prover::eliminate(const Form& f, size_t pivot, int depth, int64_t enough, Bound& best) {
   const Term& t = f.terms()[pivot];
   uint64_t bits = t.atom ? t.atom->uses : 0;
@@ -204,6 +209,7 @@ void Prover::eliminate(const Form& f, size_t pivot, int depth, int64_t enough, B
 void Prover::eliminate_with(const Form& f, const Term& pivot, const Form& fact, int depth, int64_t enough,
                             Bound& best) {
   const int64_t in_fact = factor_of(fact, pivot);
+  // facts are only subtracted, so the monomial must have one sign in both
   if (in_fact == 0 || (in_fact > 0) != (pivot.factor > 0)) return;
   if (in_fact == INT64_MIN || pivot.factor == INT64_MIN) return;
   const int64_t g = std::gcd(in_fact, pivot.factor);
@@ -221,18 +227,22 @@ void Prover::subtract(const Form& f, int64_t k, const Form& fact, int64_t m, int
   if (!rest || enough == INT64_MIN) return;
   int64_t target = 0;
   if (__builtin_mul_overflow(enough - 1, k, &target)) target = enough > 0 ? INT64_MAX - 1 : INT64_MIN;
+  // A witness bounds what any proof can find. Where that is not enough, the whole subtree is left out.
   const Bound least_rest = least(*rest, goal_ == Goal::Decide ? target + 1 : INT64_MIN);
   if (least_rest) {
     const int64_t most = -forms::floor_divide(-std::max(*least_rest, -INT64_MAX), k);
     if ((best && most <= *best) || (goal_ == Goal::Decide && most < enough)) return;
   }
+  // k*f >= bound and f an integer: f >= ceil(bound/k)
   const Bound bound = lower(*rest, depth - 1, target + 1);
   if (bound) better(best, -forms::floor_divide(-std::max(*bound, -INT64_MAX), k));
 }
 
 auto Prover::lower_given(const Cond& holds, const Form& f, int depth, int64_t enough) -> Bound {
+  // an impossible case asks for nothing
   if (holds.is_never()) return enough;
   Facts::Body body;
+  // not owned: the case is over before the facts are
   body.parent = std::shared_ptr<const Facts::Body>(std::shared_ptr<void>(), facts_);
   if (facts_) body.ranges = facts_->ranges, body.ranged = facts_->ranged;
   body.added = holds.terms();
@@ -263,6 +273,7 @@ auto Prover::split(const Form& f, size_t term, int depth, int64_t enough) -> Bou
     if (a.kind == AtomKind::Choose && i == 1 && a.condition.terms().size() == 1) {
       given = Cond::nonnegative(-a.condition.terms()[0] - 1);
     }
+    // where min(a, b) is a, a <= b holds besides
     for (size_t j = 0; j < a.operands.size(); ++j) {
       if (i == j || a.kind == AtomKind::Choose) continue;
       const Form& low = a.operands[a.kind == AtomKind::Min ? i : j];

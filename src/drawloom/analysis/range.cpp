@@ -4,6 +4,15 @@
 
 #include "drawloom/support/text.h"
 
+// Interval arithmetic whose ends are int64 or infinite.
+//
+//   [0, 7] + [.., 3] = [.., 10]       [-2, 3] * [-5, 4] = [-15, 12]
+//   [-7, 9] / [2, 4] = [-4, 4]        [0, 20] % [8, 8] = [0, 7]       [3, 5] % [8, 9] = [3, 5]
+//
+// Ends are computed in 128 bits, with 2^126 for infinity, and an end that does not fit int64 is left out. An absent end
+// claims nothing, so overflow makes a range wider and never wrong. Products and quotients are monotone in each operand
+// while the other keeps its sign, so their extremes lie at corners.
+
 namespace drawloom {
 namespace {
 
@@ -19,6 +28,7 @@ auto narrow(Wide v) -> std::optional<int64_t> {
 }
 auto narrow(Wide lo, Wide hi) -> Range { return {narrow(lo), narrow(hi)}; }
 
+/// 0 times infinity is 0: the end is absent because nothing is known, yet each value is a number.
 auto multiply(Wide a, Wide b) -> Wide {
   if (a == 0 || b == 0) return 0;
   const bool infinite = a == kInfinity || a == -kInfinity || b == kInfinity || b == -kInfinity;
@@ -85,16 +95,19 @@ auto div_of(const Range& a, const Range& b) -> Range {
     const Wide blo = std::max(-high(b), Wide{1}), bhi = -low(b);
     take(-divide_by_positive(low(a), high(a), blo, bhi));
   }
+  // x/0 is 0
   if (b.contains(0)) take(Range::point(0));
   return *out;
 }
 
 auto mod_of(const Range& a, const Range& b) -> Range {
+  // the remainder is below the largest magnitude of a divisor, whatever the sign
   const Wide size = std::max(high(b), -low(b));
   Range out{0, narrow(std::max(size - 1, Wide{0}))};
   if (size == kInfinity) out.hi.reset();
   if (!a.lo || *a.lo < 0) return out;
   const Wide least = b.contains(0) ? 0 : std::max(low(b), -high(b));
+  // a value below every divisor is its own remainder
   if (high(a) < least) return a;
   return min_of(out, Range{0, a.hi});
 }

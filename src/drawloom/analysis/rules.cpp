@@ -1,4 +1,13 @@
 // Matching and filling in of rules.
+//
+//   row    min(x + z, y + z) = min(x, y) + z, on indices
+//   node   min(a + 4, b + 4)           binds x = a, z = 4, y = b; the second z must be equal to the first
+//   made   min(a, b) + 4               node by node from below, each simplified before the next
+//
+// Row and node are walked together. The first leaf that is no bool fixes the element type, which all others then have.
+// Operands of a commutative operator are tried in both orders, but the order chosen inside one operand is not tried
+// again when the other one fails: a*b + a*c finds no x*z + y*z. A match costs little more than the row is long;
+// searching all orders would cost two to the power of its operators, on every node of a program, for few more matches.
 
 #include "drawloom/analysis/rules.h"
 
@@ -25,6 +34,7 @@ auto wildcards(Type t) -> Wildcards {
   const auto wild = [&](Wildcard w) -> Row {
     const bool truth_value = w == Wildcard::p || w == Wildcard::q;
     auto s = make_ref<Symbol>(SymbolKind::Let, names[static_cast<int>(w)], truth_value ? kBool : t, Loc());
+    // which wildcard a symbol is: wildcard_of reads it back
     s->min = static_cast<int64_t>(w);
     return {var_ref(s)};
   };
@@ -101,7 +111,8 @@ auto tag_of(const Expr& e) -> int64_t {
   return 0;
 }
 
-/// Equal structure, found within `budget` nodes: a rule that misses its chance is harmless, a comparison per node of a large expression is not.
+/// Equal structure, found within `budget` nodes: a rule that misses its chance is harmless, a comparison per node of a
+/// large expression is not.
 auto same(const Expr& a, const Expr& b, int& budget) -> bool {
   if (a == b) return true;
   if (--budget < 0 || a.kind() != b.kind() || a.type() != b.type() || tag_of(a) != tag_of(b)) return false;
@@ -146,6 +157,7 @@ class Matcher {
       return has_type(row.type(), e) && as_float(e, v) && v == imm->value &&
              std::signbit(v) == std::signbit(imm->value);
     }
+    // an integer constant of a vector type has no Broadcast node of its own
     if (row.kind() == Kind::Broadcast && e.kind() == Kind::IntImm) {
       return lanes_fit(row.type(), e) &&
              expr(row.to<Broadcast>().value, int_imm(e.type().element(), e.to<IntImm>().value));
@@ -194,6 +206,7 @@ class Matcher {
     if (is_constant_wildcard(w) && !as_int(e, i) && !as_float(e, f)) return false;
     const unsigned bit = 1u << static_cast<unsigned>(w);
     Expr& slot = b_.bound[static_cast<int>(w)];
+    // met before: the two places must be equal
     if (bound_ & bit) {
       int budget = kSameBudget;
       return same(slot, e, budget);
@@ -203,6 +216,7 @@ class Matcher {
     return true;
   }
 
+  /// What was bound since stays in its slot; without its bit nobody reads it.
   void undo(unsigned before) { bound_ = before; }
 
   static constexpr unsigned kTypeBit = 1u << 31;
@@ -218,6 +232,7 @@ class Matcher {
 auto match(const Rule& rule, const Expr& e, Bindings& out) -> bool {
   out.lanes = e.type().lanes;
   out.loc = e.loc();
+  // lanes of a row with vectors stand for two or more
   if (rules::has_vectors(rule) && out.lanes == 1) return false;
   if (!Matcher(rule, out).expr(rule.left, e)) return false;
   return !rule.guard || rule.guard(constants_of(out));

@@ -1,4 +1,9 @@
 // Division and remainder: a = b*(a/b) + a%b with 0 <= a%b < |b|, and x/0 = x%0 = 0.
+//
+//   (8*x + y)/8 = x + y/8    index: always.  u8 with x = 32, y = 0: 0 on the left, as 8*32 wraps, and 32 on the right
+//
+// So rows that look into a dividend that is a sum or product are for indices, unless only the remainder
+// by a power of two counts.
 
 #include "drawloom/analysis/row_build.h"
 

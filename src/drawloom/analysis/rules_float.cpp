@@ -1,4 +1,5 @@
-// Floats: only what gives the same bits for every operand, signed zeros and infinities included (one NaN is as good as another).
+// Floats: only what gives the same bits for every operand, signed zeros and infinities included (one NaN is as good as
+// another).
 
 #include <cmath>
 

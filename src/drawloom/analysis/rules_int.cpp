@@ -1,4 +1,5 @@
-// Sums, products, minima, bits. Data integers are numbers modulo 2^bits, so what holds in a ring holds for them; index is the integers.
+// Sums, products, minima, bits. Data integers are numbers modulo 2^bits, so what holds in a ring holds for them; index
+// is the integers. Constants move outwards and to the right, where they meet: ((x + 3) + y) - 5 -> (x + y) - 2.
 
 #include "drawloom/analysis/row_build.h"
 

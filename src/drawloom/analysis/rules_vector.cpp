@@ -41,7 +41,8 @@ auto vector_rules() -> std::span<const Rule> {
       {"spread_select", kAny, select(spread(p), spread(x), spread(y)).e, spread(select(p, x, y)).e},
       // x + broadcast + broadcast: constants of lanes meet
       {"vector_add_spreads", kIntegers, ((w.x + spread(y)) + spread(z)).e, (w.x + spread(y + z)).e},
-      // a comparison of a ramp with what does not move is settled by its ends only when the lanes are known: left to forms
+      // a comparison of a ramp with what does not move is settled by its ends only when the lanes are known: left to
+      // forms
   };
   return rules;
 }

@@ -1,5 +1,17 @@
-// The simplifier: one walk, operands before users. Each node is folded and rewritten by rules; index arithmetic is looked at as a whole where it ends
-// (a subscript, a loop bound, a comparison). Statements bring facts: the range of a loop variable, the condition of a branch.
+// The simplifier: one walk, operands before users. Each node is folded and rewritten by rules; index arithmetic is
+// looked at as a whole where it ends (a subscript, a loop bound, a comparison). Statements bring facts: the range of a
+// loop variable, the condition of a branch.
+//
+//   for x = 0 : n {                                for x = 0 : n {
+//     if x < n {                              ->     store out[x] = in[x]
+//       store out[x + 4 - 4] = in[x] * 1           }
+//     }
+//   }
+//
+// Three means, since each sees what the others do not: a rule one node and a little below it, of any type; a form a
+// whole sum of indices, but no data; facts what stands around. Results found under facts are forgotten at the end of
+// their scope, where they may not hold. There is no second walk: what a rule makes is simplified by rules as it is
+// made. So an index sum that a rule puts inside a ramp meets no form: ramp(x + y - x, 1, 8) stays.
 
 #include "drawloom/analysis/simplify.h"
 
@@ -40,6 +52,7 @@ class Simplifier : public Rewriter<Simplifier> {
   }
 
   auto on(const ExprNode&, const Expr& self) -> Expr {
+    // Sums below a user that is no index arithmetic are complete; those inside larger sums are left for the larger one.
     Expr e = with_simple_subscripts(rewrite_children(self));
     e = simplify_node(e);
     const Expr decided = index_.condition(e, facts_);
@@ -78,6 +91,7 @@ class Simplifier : public Rewriter<Simplifier> {
     if (!head && facts_.proves_le(count, 0)) return nothing();
     if (!head && count.as_constant() == 1) return rewrite(let_stmt(n.symbol, min, n.body, n.loc));
     const Facts outer = facts_;
+    // inside, the loop runs: its extent is at least 1
     facts_ = facts_.with(Cond::less_equal(1, count)).with_range(n.symbol, first, first + count - 1);
     const Stmt body = rewrite(n.body);
     leave(outer);
@@ -95,6 +109,7 @@ class Simplifier : public Rewriter<Simplifier> {
     const Stmt then = under(known, n.then);
     const Stmt otherwise = n.otherwise ? under(opposite, n.otherwise) : n.otherwise;
     if (is_empty(then) && is_empty(otherwise)) return nothing();
+    // only the else side is left: it stands under the opposite
     if (is_empty(then)) return make_if(simplify_node(unary(UnaryOp::Not, condition)), otherwise, {}, n.loc);
     const bool same = condition == n.condition && then == n.then && otherwise == n.otherwise;
     return same ? self : make_if(condition, then, is_empty(otherwise) ? Stmt() : otherwise, n.loc);
@@ -149,6 +164,7 @@ class Simplifier : public Rewriter<Simplifier> {
     return is_true(m.mask) ? load(m.buffer, m.index, {}, m.origin, n.loc) : e;
   }
 
+  /// What holds in every call is not asked in any.
   auto on(const Check& n, const Stmt& self) -> Stmt {
     const Stmt s = rewrite_children(self);
     return is_true(s.to<Check>().condition) ? nothing() : s;
@@ -202,6 +218,7 @@ class LetDropper : public Rewriter<LetDropper> {
  public:
   auto on(const LetStmt& n, const Stmt& self) -> Stmt {
     const Stmt body = rewrite(n.body);
+    // the body was walked first, so all readers are known; the value is not counted for one that goes
     if (used_.count(n.symbol.get()) == 0) return body;
     note(n.value);
     return body == n.body ? self : let_stmt(n.symbol, n.value, body, n.loc);

@@ -1,4 +1,10 @@
 // Index arithmetic through forms.
+//
+//   known: 0 <= xi <= 7.   (8*xo + xi)/8 + min(xi, 9)   ->  xo + xi
+//   known: 0 <= x < n.     x < n                        ->  true
+//
+// The expression becomes a form, which the facts simplify, and an expression again. That one is taken only if it has
+// fewer nodes: a form spells products out, and expressions that share parts would otherwise grow.
 
 #include <unordered_set>
 
@@ -70,6 +76,7 @@ auto IndexSimplifier::condition(const Expr& e, const Facts& facts) -> Expr {
   if (!cond) return e;
   const Cond simple = facts.simplify(*cond);
   if (simple.is_always() || simple.is_never()) return bool_imm(simple.is_always() != differs, 1, e.loc());
+  // An equality is two inequalities in a form: worth it only where it is decided.
   if (b->op == BinaryOp::EQ || differs) return e;
   const Expr again = to_expr(simple);
   return bounded_size(again, size) < size ? again : e;

@@ -1,4 +1,10 @@
 // Rewriting of one node by fold and rules.
+//
+//   (3 + v) + 4    in order  (v + 3) + 4    rule add_add  v + (3 + 4)    fold  v + 7
+//
+// Until nothing changes: constants are folded and put to the right, conversions of conversions joined, then the first
+// rule that fits is applied. Rules are filed by the kind and operator of their root, so a node is held against few of
+// them. No rule makes an expression longer, but that does not keep them from going round in circles; the limits do.
 
 #include "drawloom/analysis/rules.h"
 #include "drawloom/analysis/simplify.h"

@@ -5,6 +5,18 @@
 
 #include "drawloom/ir/build.h"
 
+// Constant ranges of data and indices from the expressions that compute them. No search and no facts: what clamps,
+// masks and types say, and what the caller's hooks know.
+//
+//   in u8:  cast<i32>(in[x]) + 3                     [3, 258]
+//           in[x] + 3, which wraps                   [0, 255]
+//           cast<i32>(in[x]) & 12                    [0, 12]
+//   f32:    cast<i32>(clamp(f[x], 0, 255) * 0.5)     [0, 127]
+//
+// This is what gives a subscript that depends on data its region. The exact range of the mathematical result counts if
+// it lies in the type; else the operation may wrap, and the range is that of the type. Floats have ranges of their own,
+// in double, for the way from a clamp to the conversion. One look at each node.
+
 namespace drawloom {
 namespace {
 
@@ -31,6 +43,7 @@ auto and_range(const Range& a, const Range& b, Type t) -> Range {
     if (!x.hi) return y.hi;
     return y.hi ? std::optional(std::min(*x.hi, *y.hi)) : x.hi;
   };
+  // a & b has no bit that a has not
   if (is_nonnegative(a) && is_nonnegative(b)) return {0, least(a, b)};
   if (is_nonnegative(a)) return {0, a.hi};
   if (is_nonnegative(b)) return {0, b.hi};
@@ -38,6 +51,7 @@ auto and_range(const Range& a, const Range& b, Type t) -> Range {
 }
 auto or_range(const Range& a, const Range& b, Type t) -> Range {
   if (!is_nonnegative(a) || !is_nonnegative(b) || !a.hi || !b.hi) return range_of_type(t);
+  // no bit above the highest of either: 5 | 2 may be 7
   return {0, ones_above(std::max(*a.hi, *b.hi))};
 }
 
@@ -83,6 +97,7 @@ auto ValueRanges::compute(const Expr& e) -> Range {
       const auto& n = e.to<Unary>();
       if (n.op == UnaryOp::Not || t.is_bool()) return {0, 1};
       if (n.op == UnaryOp::Neg) return within(t, -of(n.a));
+      // ~x is all ones minus x, and for signed x that is -x - 1
       if (t.is_uint()) return all.hi ? Range::point(*all.hi) - of(n.a) : all;
       return -of(n.a) - Range::point(1);
     }
@@ -150,6 +165,7 @@ auto ValueRanges::binary_range(const Expr& e) -> Range {
   return range_of_type(t);
 }
 
+/// Intrinsics on floats that give a float have no integer range; compute_float knows the monotone ones.
 auto ValueRanges::call_range(const Expr& e) -> Range {
   const auto& n = e.to<Call>();
   if (n.args[0].type().is_float()) return range_of_type(e.type());
@@ -183,6 +199,7 @@ auto ValueRanges::conversion(const Expr& e) -> Range {
 auto ValueRanges::float_of(const Expr& e) -> FloatRange {
   if (const auto hit = floats_.find(e.get()); hit != floats_.end()) return hit->second.second;
   FloatRange r = compute_float(e);
+  // infinity - infinity and the like: the end says nothing
   if (std::isnan(r.lo) || std::isnan(r.hi)) r = {-kInfinity, kInfinity};
   floats_.emplace(e.get(), std::pair(e, r));
   return r;
@@ -236,6 +253,7 @@ auto ValueRanges::compute_float(const Expr& e) -> FloatRange {
   if (n->op == BinaryOp::Max) return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
   const bool divides = n->op == BinaryOp::Div && (b.lo > 0 || b.hi < 0);
   if (n->op != BinaryOp::Mul && !divides) return all;
+  // The product of a zero and an infinite end is 0: the end is only unknown, each value is a number.
   const auto of_corner = [&](double x, double y) { return divides ? x / y : x == 0 || y == 0 ? 0 : x * y; };
   const double corners[] = {of_corner(a.lo, b.lo), of_corner(a.lo, b.hi), of_corner(a.hi, b.lo), of_corner(a.hi, b.hi)};
   for (double c : corners) {

@@ -4,9 +4,24 @@
 
 #include "drawloom/analysis/form_internal.h"
 
+// Points at which facts hold, to refute claims.
+//
+//   known: 0 <= xi <= 7, n >= 8*xo + xi + 1.   claim: n >= 8*xo + 8
+//   a point with xo = 2, xi = 3, n = 20 satisfies the facts; there n - 8*xo - 8 is -4, so no proof can exist
+//
+// Each of 24 points has a scale, from 0 to some thousands. A symbol starts at a value drawn from its name, the point
+// and its promised range. A fact that comes later is made true by moving symbols that no earlier fact mentions: facts
+// linear in the symbol are solved for it, the others merely tried. A point at which a fact stays false, or cannot be
+// told, is dropped; with none left nothing is refuted any more.
+//
+// Cost: an evaluation of the claim per point. An opaque atom has some value of its range whatever its symbols are, so a
+// point may be impossible. That can cost a proof, and never makes one: the answer of a witness is always no.
+
 namespace drawloom {
 namespace {
 
+/// Small and large, even and odd, powers of two and their neighbours: tails appear and vanish between them. In mixed
+/// order, since questions end at the first point that answers them.
 constexpr std::array<int64_t, 24> kScale = {1, 64, 7, 0,  1000, 2, 13, 33, 257, 3,  100, 4099,
                                             5, 16, 0, 48, 128,  9, 1,  24, 30,  11, 80,  4};
 constexpr int kMaxTerms = 400;  // of one evaluation; what is larger stays untold
@@ -31,6 +46,7 @@ auto value_in(const Range& r, uint64_t h, int64_t scale) -> int64_t {
   if (!r.hi || __builtin_sub_overflow(*r.hi, *r.lo, &width)) width = scale + scale / 2;
   if (!r.lo) return *r.hi - (h % 4 < 2 ? 0 : offset % (scale + 1));
   if (width <= 0) return *r.lo;
+  // ends are where claims fail: half of the values
   switch (h % 4) {
     case 0: return *r.lo;
     case 1: return *r.lo + width;
@@ -70,6 +86,7 @@ class PointEvaluator {
   }
 
  private:
+  /// What no fact mentions needs no entry: its value follows from its name.
   auto symbol(const Symbol& s) const -> int64_t {
     for (const auto& [known, values] : all_.known_)
       if (known == &s) return values[static_cast<size_t>(point_)];
@@ -160,6 +177,7 @@ void Witnesses::move_symbol(int point, size_t entry, const std::vector<Form>& fa
       else
         rest += form_of(t);
     }
+    // s in a product or an atom: not linear
     if (factor == 0 || factor == INT64_MIN || uses_symbol(rest, &s)) continue;
     const auto value = PointEvaluator(*this, point).form(rest);
     if (!value || *value <= -INT64_MAX) continue;
@@ -170,6 +188,7 @@ void Witnesses::move_symbol(int point, size_t entry, const std::vector<Form>& fa
     else
       r.hi = r.hi ? std::min(*r.hi, end) : end;
   }
+  // no value does for all facts at this point; another symbol may still move
   if (r.lo && r.hi && *r.lo > *r.hi) return;
   known_[entry].second[static_cast<size_t>(point)] = value_in(r, hash_at(s, point), kScale[static_cast<size_t>(point)]);
 }

@@ -1,3 +1,10 @@
+// Counting the instructions of a kernel in its IR and in its PTX.
+//
+// Example: `sync block` asks for one `bar.sync`; the PTX of a kernel in which LLVM doubled a loop body would have two.
+// The rows are the fronts of instruction names, up to the first space, since types and places differ by chip. A front
+// that is the front of another row counts its instances too, on both sides alike.
+//
+// Counted in the text and not in LLVM IR: what happens in LLVM's code generator shows as well.
 #include "drawloom/codegen/census.h"
 
 #include "drawloom/codegen/kernel.h"

@@ -1,3 +1,9 @@
+// What code generation does not take, found by one walk over each program.
+//
+// Stack storage is summed for each function that will be emitted: the program's own, and one for the body of each
+// parallel loop (a task). Allocates of one function add up even where they stand side by side, because all of them are
+// taken on entry. Example: parallel y { allocate a 600 KB; .. allocate b 600 KB } is beyond 1 MB in the task, and
+// nothing in the program.
 #include "drawloom/codegen/limits.h"
 
 #include <unordered_map>
@@ -54,6 +60,10 @@ class Finder {
 
   void check(const Program& p) {
     check_name(p);
+    if (!p.flat_storage) {
+      found.push_back(Diag(DiagKind::codegen_subscript, {}, p.name, "does not say flat_storage, which code is made for")
+                          .with_help("run flatten_storage first"));
+    }
     for (const Argument& a : p.arguments) {
       const auto* b = std::get_if<BufferArgument>(&a);
       if (b && is_on_device(p, *b->buffer)) device_buffers_.insert(b->buffer.get());
@@ -91,6 +101,7 @@ class Finder {
     }
     walk(*loop->min.get(), task, task_name);
     walk(*loop->extent.get(), task, task_name);
+    // A task runs on the stack of the thread that takes it.
     const int64_t outer_bytes = std::exchange(stack_bytes_, 0);
     walk(*loop->body.get(), ++tasks_, str("parallel {}", loop->symbol->name));
     stack_bytes_ = outer_bytes;
@@ -115,7 +126,7 @@ class Finder {
         const auto& n = static_cast<const Address&>(node);
         if (!device_buffers_.contains(n.buffer.get()))
           found.emplace_back(DiagKind::codegen_node, node.loc, kind_name(node.kind));
-        return check_subscripts(*n.buffer, n.index, n.loc, task);
+        return check_register(*n.buffer, n.loc, task);
       }
       case Kind::Launch:
       case Kind::TensorMap:
@@ -139,12 +150,12 @@ class Finder {
         const auto& n = static_cast<const Load&>(node);
         check_type(n.type, n.loc, n.buffer->name);
         check_side(*n.buffer, n.loc);
-        return check_subscripts(*n.buffer, n.index, n.loc, task);
+        return check_register(*n.buffer, n.loc, task);
       }
       case Kind::Store: {
         const auto& n = static_cast<const Store&>(node);
         check_side(*n.buffer, n.loc);
-        return check_subscripts(*n.buffer, n.index, n.loc, task);
+        return check_register(*n.buffer, n.loc, task);
       }
       case Kind::For: return check_loop(static_cast<const For&>(node));
       case Kind::Allocate: return check_allocate(static_cast<const Allocate&>(node), task);
@@ -184,12 +195,7 @@ class Finder {
                         .with_help("let a kernel do it, or a program of its own"));
   }
 
-  void check_subscripts(const BufferDecl& b, const ExprList& index, const Loc& loc, int task) {
-    if (index.size() > 1) {
-      found.push_back(
-          Diag(DiagKind::codegen_subscript, loc, b.name, str("has {} subscripts; code is made for one", index.size()))
-              .with_help("run flatten_storage first"));
-    }
+  void check_register(const BufferDecl& b, const Loc& loc, int task) {
     if (b.memory != MemoryKind::Register) return;
     const auto home = register_task_.find(&b);
     if (home != register_task_.end() && home->second != task) {
@@ -221,6 +227,7 @@ class Finder {
   void check_stack(const Node& node, const std::string& task_name) {
     if (node.kind != Kind::Allocate || stack_bytes_ <= kMaxStackBytes) return;
     found.emplace_back(DiagKind::codegen_stack, node.loc, task_name, stack_bytes_, kMaxStackBytes);
+    // Told once for each function, not again for every Allocate around it.
     stack_bytes_ = 0;
   }
 };

@@ -6,11 +6,14 @@
 
 // The nest answers in Forms over output bounds, parameters and input bounds; here they get their values. Nothing is
 // derived a second time, so this answer and the checks in the generated code agree.
+// Example: o(x) = in(x - 1) + in(x + 1) needs in from min(o) - 1 to min(o) + extent(o); for an output of 0 .. 9 that is
+// -1 .. 10, min -1 and extent 12.
 
 namespace drawloom {
 namespace {
 
-/// The bounds of an input that nobody has set: so wide that clamps to them do nothing, so narrow that sums do not overflow.
+/// The bounds of an input that nobody has set: so wide that clamps to them do nothing, so narrow that sums do not
+/// overflow.
 constexpr int64_t kUnlimited = int64_t{1} << 40;
 
 class Values {

@@ -60,6 +60,7 @@ auto query_of(const DlCase& c, const std::vector<Value>& params) -> BoundsQuery 
 
 }  // namespace
 
+/// A box of 4 x 3: dense 1, 4; padded 1, 7; spread 3, 12; turned 3, 1; upside_down 1, -4.
 auto with_strides(const std::vector<DlCase::Range>& box, std::string_view how) -> std::vector<ArrayDim> {
   std::vector<ArrayDim> out;
   for (const auto& r : box) out.push_back({r.min, r.extent, 0});

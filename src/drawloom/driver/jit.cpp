@@ -1,3 +1,9 @@
+// Object code in this process, by LLVM's linker alone.
+//
+// The object is the one that `compile_to_files` would write, so there is no second way to generate code. It finds the
+// functions listed here and nothing else: a name that is missing is an error when it is loaded, on every machine alike,
+// and not a symbol that happens to be in the process. Math functions are those that the interpreters call, so results
+// agree.
 #include "drawloom/driver/jit.h"
 
 #include <chrono>

@@ -1,3 +1,8 @@
+// The rows of atoms.def, one DeviceAtom for each member of a family.
+//
+// Example: the row "wgmma.m64n{N}k16.f32.f16" with N from 8 to 256 by 8 gives 32 atoms. In the one of N = 64 the
+// operand "d:+f32*N/2" is d: 32 registers of f32, read (`+`) and written. A mistake in a row is a mistake in the
+// program itself, so it stops the process on first use and is no diagnostic.
 #include "drawloom/ir/atoms.h"
 
 #include <charconv>

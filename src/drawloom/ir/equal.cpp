@@ -1,3 +1,11 @@
+// Equality of DAGs up to the names that they bind, and a hash that agrees with it.
+//
+// Example: let(%a = 1, %a + %x) equals let(%b = 1, %b + %x) with the same %x. While bodies are compared, %a and %b
+// *correspond*; free symbols must be the same object, or have the same name and type where texts are compared.
+//
+// Both sides are often one object, or share most of it: equal handles are equal at once, unless some symbol corresponds
+// to another one just then (`renamed_`). Cost: the number of distinct pairs. Without the memory of pairs a DAG that
+// doubles at every level would cost its number of paths.
 #include <bit>
 #include <cmath>
 #include <unordered_map>
@@ -35,7 +43,7 @@ class Comparer {
   }
 
   auto same_program(const Program& a, const Program& b) -> bool {
-    if (a.name != b.name || a.arguments.size() != b.arguments.size()) return false;
+    if (a.name != b.name || a.arguments.size() != b.arguments.size() || a.flat_storage != b.flat_storage) return false;
     for (size_t i = 0; i < a.arguments.size(); ++i) {
       if (!bind_argument(a.arguments[i], b.arguments[i])) return false;
     }

@@ -1,4 +1,8 @@
 /// Statements and programs from text. Expressions are parse_expr.cpp's. The grammar is in docs/ir.md.
+///
+/// A let without braces holds to the end of its block, so blocks are made from behind. Example: `let %a = 1  S  let %b
+/// = 2  T` is read as the statements S, T and two open binders, with first statements 0 and 1; at the brace %b takes T,
+/// then %a takes S and let %b. A loop and not recursion: lowered programs have hundreds of lets in a row.
 
 #include <iterator>
 #include <unordered_map>
@@ -122,6 +126,7 @@ class IrParser {
       out.arguments.push_back(std::move(a));
     }
     DRAWLOOM_REQUIRE(in_.expect(")"));
+    out.flat_storage = in_.accept("flat_storage");
     DRAWLOOM_TRY(out.body, braces());
     scope_.shrink(0);
     return out;

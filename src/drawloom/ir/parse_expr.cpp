@@ -1,3 +1,11 @@
+// Expressions from text, by precedence climbing: one function for all infix operators instead of one for each level.
+//
+// Example, `a - b - c * d`, where `-` has strength 8 and `*` 9: the right operand of the first `-` is read from
+// strength 9 on, which is b alone; so the second `-` takes a - b as its left operand, and c * d, whose `*` is strong
+// enough, as its right one. Strengths are those of the printer, so what it prints without brackets is read alike.
+//
+// What looks like a call can be an operator (min), a field of a buffer (`extent(%in, 0)`), a form of its own (`ramp`),
+// or a call of the text form's own; names mean what the hooks say.
 #include "drawloom/ir/parse_expr.h"
 
 #include <charconv>

@@ -1,4 +1,8 @@
 /// Statements and programs as text. Expressions are print_expr.cpp's.
+///
+/// Symbols are objects and their names only hints, so text needs names of its own: two loops with the hint `x`, one
+/// inside the other, print as %x and %x_1; one after the other both print as %x, since a name is free again behind its
+/// scope. That keeps text stable: a change in one loop nest renames nothing in the next.
 
 #include <algorithm>
 #include <unordered_map>
@@ -337,7 +341,8 @@ auto print(const Program& p) -> std::string {
   std::vector<std::string> arguments;
   for (const auto& a : p.arguments) arguments.push_back(argument_text(printer.names(), a));
   printer.put_last(p.body);
-  return str("func @{}({}) {{\n{}}}\n", name_text(p.name), join(arguments, ", "), printer.take());
+  const std::string_view facts = p.flat_storage ? " flat_storage" : "";
+  return str("func @{}({}){} {{\n{}}}\n", name_text(p.name), join(arguments, ", "), facts, printer.take());
 }
 
 auto print(const std::vector<Program>& programs) -> std::string {

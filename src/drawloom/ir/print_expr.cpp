@@ -1,3 +1,14 @@
+// Expressions as text, which must give the same DAG again: not only the same value, but the same sharing.
+//
+// Example: with one node for the load, its square prints as
+//     #1 = %in[%x]
+//     #1 * #1
+// while two equal loads print as %in[%x] * %in[%x]. A tree print would be exponential in the depth of a DAG.
+//
+// So before anything is printed all nodes are visited once, in post-order: how often each is used, how deep its text
+// is, and which Lets it must stay inside (a node that mentions %t cannot be named before `let(%t = ..`). What has two
+// uses gets a line where it is legal and as far out as possible; what is too deep gets one as well, since the parser's
+// stack is finite. Numbers are given when lines are printed, so the same DAG prints alike in every run.
 #include "drawloom/ir/print_expr.h"
 
 #include <algorithm>
@@ -143,6 +154,7 @@ class ExprPrinter {
   auto shared_lines(const Let* let) -> std::vector<std::string> {
     std::vector<std::string> out;
     for (const ExprNode* node : sharing_.lines(let)) {
+      // Its own number is set after its text: the line that defines it must not refer to it.
       const int number = ++last_number_;
       const auto text = definition(*node);
       sharing_.facts(*node).number = number;

@@ -25,6 +25,9 @@ struct Program {
   std::string name;
   std::vector<Argument> arguments;
   Stmt body;
+  /// Every Load, Store and Address has one subscript, which counts elements from the place of the first: for an argument,
+  /// from the element whose coordinates are all min. Else subscripts are coordinates, one per dimension.
+  bool flat_storage = false;
 };
 
 }  // namespace drawloom

@@ -27,6 +27,7 @@ auto uses(const Node& root, const Symbol* symbol) -> bool {
   return found;
 }
 
+/// Rewrites are made by passes: a node that breaks a rule is a bug there, found where it is made.
 template <typename H, typename N>
 auto finish(Ref<N> node) -> H {
   const auto problem = operand_problem(*node);

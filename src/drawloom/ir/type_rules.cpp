@@ -1,3 +1,8 @@
+// Two questions about every kind of node: which type its operands give it, and what they must be.
+//
+// Both are overloads, one for each kind. `problem` has no default, so a new kind does not compile until its rule is
+// written. Example: `%a + 1` with %a: i32 is refused with both types, since 1 is an index; nothing is converted here,
+// that is the business of the front end (lang/typing.h).
 #include "drawloom/ir/type_rules.h"
 
 #include "drawloom/ir/build.h"

@@ -13,13 +13,16 @@
 namespace drawloom {
 namespace {
 
-/// Walks a program with the names in scope. A node found well is not looked at again where at least the same names are in
-/// scope, so a DAG costs about its printed size.
+/// Walks a program with the names in scope. A node found well is not looked at again where at least the same names are
+/// in scope, so a DAG costs about its printed size.
 class Verifier {
  public:
   explicit Verifier(InvariantSet claims) : claims_(claims) {}
 
   auto run(const Program& program) -> std::vector<Diag> {
+    flat_storage_ = program.flat_storage;
+    if (claimed(Invariant::FlatStorage) && !flat_storage_)
+      found_.emplace_back(DiagKind::ir_malformed, Loc(), str("`@{}`", program.name), "storage is not flat");
     for (const auto& argument : program.arguments) add_argument(argument);
     if (program.body) {
       visit(*program.body.get());
@@ -58,6 +61,7 @@ class Verifier {
         if (name != "body") visit_field(field);
       });
       const auto* bound = binder(n);
+      // A binder that is shared is met again with the same node, which is no second binder.
       const bool own = binder_of_.try_emplace(bound, &n).first->second == &n;
       if (!own && claimed(Invariant::UniqueNames)) malformed(n, "another binder binds the same name");
       const size_t start = order_.size();
@@ -95,10 +99,17 @@ class Verifier {
     const bool constant = n.buffer->memory == MemoryKind::Register && claimed(Invariant::RegistersConstant);
     if (constant && !is_constant_index(n.index[0])) malformed(n, "the subscript of a register is not constant");
     if (!in_scope_.contains(n.buffer.get())) malformed(n, "the buffer is not in scope");
+    check_count(n, *n.buffer, n.index, "subscripts");
   }
+  void check_node(const Allocate& n) { check_count(n, *n.buffer, n.extents, "extents"); }
   void check_node(const TensorMap& n) {
     if (!in_scope_.contains(n.buffer.get())) malformed(n, "the buffer is not in scope");
+    check_count(n, *n.buffer, n.base, "subscripts");
   }
+  void check_node(const Init& n) { check_count(n, *n.barrier, n.index, "subscripts"); }
+  void check_node(const Arrive& n) { check_count(n, *n.barrier, n.index, "subscripts"); }
+  void check_node(const Expect& n) { check_count(n, *n.barrier, n.index, "subscripts"); }
+  void check_node(const Wait& n) { check_count(n, *n.barrier, n.index, "subscripts"); }
   void check_node(const Launch& n) {
     for (auto& diag : verify_launch(n)) found_.push_back(std::move(diag));
   }
@@ -115,11 +126,19 @@ class Verifier {
   template <typename T>
   void check_element(const T& n) {
     if (!in_scope_.contains(n.buffer.get())) malformed(n, "the buffer is not in scope");
-    if (claimed(Invariant::FlatStorage) && n.index.size() != 1) malformed(n, "storage is not flat");
+    check_count(n, *n.buffer, n.index, "subscripts");
     if (!claimed(Invariant::RegistersConstant) || n.buffer->memory != MemoryKind::Register) return;
     for (const auto& e : n.index) {
       if (!is_constant_index(e)) malformed(n, str("subscript `{}` of a register is not constant", print(e)));
     }
+  }
+  /// With another number, a subscript would mean one thing here and another to flatten_storage.
+  template <typename T>
+  void check_count(const T& n, const BufferDecl& b, const ExprList& list, std::string_view what) {
+    const int wanted = flat_storage_ ? 1 : b.rank, count = static_cast<int>(list.size());
+    if (count == wanted) return;
+    malformed(n, str("{} {}, not {}, as the program {} flat_storage", count, what, wanted,
+                     flat_storage_ ? "says" : "does not say"));
   }
   static auto is_constant_index(const Expr& e) -> bool {
     int64_t value;
@@ -183,6 +202,7 @@ class Verifier {
   auto claimed(Invariant i) const -> bool { return (claims_ & static_cast<InvariantSet>(i)) != 0; }
 
   InvariantSet claims_;
+  bool flat_storage_ = false;
   std::vector<Diag> found_;
   std::unordered_set<const void*> in_scope_, inputs_;
   std::unordered_map<const void*, const Node*> binder_of_;  // null: the function itself

@@ -9,7 +9,7 @@ namespace drawloom {
 /// Facts that passes need, give and break (lower/pipeline.cpp).
 enum class Invariant : uint32_t {
   UniqueNames = 1,         ///< every binder (node) binds a symbol or buffer of its own
-  FlatStorage = 2,         ///< every Load and Store has one subscript
+  FlatStorage = 2,         ///< Program::flat_storage
   NoVectorLoops = 4,       ///< no For of kind Vectorized
   NoUnrolledLoops = 8,     ///< no For of kind Unrolled
   RegistersConstant = 16,  ///< subscripts of Register buffers are constants

@@ -1,3 +1,8 @@
+// Rules of a launch as a whole: what stands where, and whether threads, shared memory and registers suffice.
+//
+// Registers are the one that is easily got wrong. Threads start with the same number each and roles trade: example, 384
+// threads start with 168, together 64512. A producer of 128 threads goes down to 24, two consumers of 128 up to 240: 24
+// * 128 + 240 * 256 = 64512, just enough. With 248 the consumers would wait for ever, which is an error here.
 #include "drawloom/ir/verify_device.h"
 
 #include <algorithm>

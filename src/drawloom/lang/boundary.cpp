@@ -96,6 +96,8 @@ auto constant_outside(const Func& source, const Arg& value, const Bounds& bounds
   const Expr outside = border.is_outside();
   ExprList values;
   for (int i = 0; i < source.definition()->components(); ++i) {
+    // Clamped here too, though the select hides what is outside: regions are found from subscripts, whatever is
+    // selected.
     const Expr inner = component(source, i, border.inside(), loc);
     if (!value.expr().defined()) throw Error(Diag(DiagKind::expr_undefined, loc, "constant_exterior"));
     const Expr outer = lossless(inner.type(), value.expr());

@@ -1,3 +1,8 @@
+// Closing: what is reachable, in order; frozen; named; then what it needs from outside.
+//
+// Names are hints until a pipeline is closed, and then final. Example: the user's Func "sum" and an automatic one from
+// sum(..), also "sum": the user's keeps its name, the other becomes sum_1, although producers come first in the order.
+// A Func that an earlier pipeline has closed keeps the name that it got there, since schedules in text refer to it.
 #include "drawloom/lang/close.h"
 
 #include <algorithm>
@@ -192,6 +197,7 @@ auto target_loop(Step& step) -> LoopName* {
   return nullptr;
 }
 
+/// Steps are recorded while names are still hints, and `compute_at(f, y)` before f has all its stages.
 auto final_step(const PipelineDef& pipeline, const FunctionDef& f, const RecordedStep& recorded) -> Result<Step> {
   Step step = recorded.step;
   std::visit([&](auto& s) { s.each_field(Renamer{f.name}); }, step);

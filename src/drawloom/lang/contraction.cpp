@@ -1,3 +1,13 @@
+// Counting uses by value numbers, then one rewrite from the top.
+//
+// Whether the C++ program wrote `a*b` twice or shared one Expr must not matter, so nodes that are structurally equal
+// get one number, and uses are counted between numbers. Example, with numbers in brackets:
+//     a*b + a*b                a [0], b [1], a*b [2], the sum [3]: two places of [3] refer to [2], so no fma
+//     (a*b + c) * (a*b + c)    the sum is one number and refers to a*b once: fma(a, b, c), squared
+// A product that something else needs as well would be computed anyway, rounded; fusing it too would save nothing and
+// make the two disagree.
+//
+// Cost: the size of the DAG, with one map look-up for each node.
 #include "drawloom/lang/contraction.h"
 
 #include <bit>

@@ -1,3 +1,11 @@
+// One definition, checked and brought into the form that the rest of the compiler sees.
+//
+// Example: after f(x, y) = 0, the update f(u, 3) = f(u, 3) + u is stored as f(x, 3) = f(x, 3) + x. Vars are labels:
+// those of an update are renamed to the arguments, so that all stages speak of the same dimensions, and a dimension
+// with a plain Var is pure. RVars bring their domain with them.
+//
+// An attempt works on its own copy and touches the Func last, so that a refused definition leaves no trace. Reads of
+// the Func itself give up their ownership of it: a definition that owns itself would never be freed.
 #include "drawloom/lang/define.h"
 
 #include <algorithm>
@@ -250,7 +258,8 @@ class Attempt {
     return out;
   }
 
-  /// Where the left side has a plain Var, a read of the old values has the same one: else the order of points would show.
+  /// Where the left side has a plain Var, a read of the old values has the same one: else the order of points would
+  /// show.
   auto check_self_reads() -> Status {
     Status out = Done{};
     for_each_node(all(), [&](const Expr& e) {

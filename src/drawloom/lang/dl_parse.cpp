@@ -1,5 +1,16 @@
 // Reads *.dl. Names and types mean what they mean in C++: definitions go through define(), so text and the fluent API
 // cannot differ in what they accept.
+//
+// A file is a list of sections, each begun by its word (`sections`). Two sets of names are known in an expression:
+// those of the pipeline (`names_`) and the variables of the definition at hand (`scope_`), which come first. The one
+// thing that is used before it is said is the domain of an update:
+//
+//     update s
+//       #1 = in(x + r)
+//       over r = 0 : 3
+//       s(x) = s(x) + #1 * #1
+//
+// so the names behind `over` are looked up ahead, and its bounds are read when the parser comes there.
 
 #include <algorithm>
 #include <unordered_map>

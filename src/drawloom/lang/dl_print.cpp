@@ -1,3 +1,7 @@
+// Pipelines as text; the inverse of dl_parse.cpp, and what two cases are compared by.
+//
+// All expressions of a definition are printed in one go, those of an update with its domain and its left side: a node
+// that stands in several of them gets one `#1 = ..` line for all.
 #include <unordered_map>
 
 #include "drawloom/ir/build.h"

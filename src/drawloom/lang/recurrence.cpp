@@ -1,3 +1,11 @@
+// Example: g(x, t) = select(t == 0, in(x), g(x - 1, t - 1) + 1).
+//
+// Along x all self-reads are at distance 1, but no guard says where x starts; along t they are too, and the outermost
+// select is a guard `t == 0` whose first branch does not read g: dimension t, first step 0. With reads at t - 1 and t -
+// 2 the guards t == 0 and t == 1 must follow each other, or one guard `t <= 1` covers both steps.
+//
+// Only this form is recognised, by pattern: guard outermost, bound constant at the call, distances constant. Whatever
+// needs a proof is left to updates over an RDom, whose order is written down.
 #include "drawloom/lang/recurrence.h"
 
 #include <algorithm>

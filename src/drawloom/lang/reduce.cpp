@@ -1,3 +1,8 @@
+// Example: g(x) = sum(in(x + r)) makes
+//     sum(x) = 0
+//     sum(x) = sum(x) + in(x + r)     over the domain of r
+// and g(x) = sum(x). What is free in the value becomes an argument: Vars, and RVars of other domains, such as the q of
+// an update h(q) += sum(r, in(q + r)), where a Var stands for q inside.
 #include "drawloom/lang/reduce.h"
 
 #include <limits>

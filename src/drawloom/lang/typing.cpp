@@ -1,3 +1,9 @@
+// Example, with in of u8, a Var x and a Param n of i32:
+//     in(x) + 1      the literal becomes u8
+//     x + n          an index: n is cast, since it is known before any point is computed
+//     in(x) + x      x becomes i32, and u8 meets it in i32
+// A value that is read from a Func or an image does not become an index by itself: only `subscript` widens it, where it
+// stands as one.
 #include "drawloom/lang/typing.h"
 
 #include <algorithm>
@@ -7,8 +13,8 @@
 namespace drawloom {
 namespace {
 
-/// The value of an integer literal: a signed or wide constant that C++ numbers become. (Narrow constants come from casts
-/// in text and have said their type.)
+/// The value of an integer literal: a signed or wide constant that C++ numbers become. (Narrow constants come from
+/// casts in text and have said their type.)
 auto is_literal(const Expr& e) -> bool {
   const auto* imm = e.as<IntImm>();
   return imm && (imm->type.is_int() || imm->type.is_uint()) && imm->type.bits >= 32;

@@ -1,3 +1,12 @@
+// Bank conflicts by counting and by ranks, and the cut of an access into instructions.
+//
+// Example: 32 lanes read 4 bytes each down a column of 32 rows of 128 bytes. Lane bit k moves address bit 7 + k; bank
+// bits are 2 to 6. Address rank 5, bank rank 0: 2^5 wavefronts, all words in one bank. With rows XORed, lane bit k
+// moves byte bits 7 + k and 2 + k: rank 5 of 5, one wavefront.
+//
+// The count is a set of words per phase, so it holds for every layout, padding and odd extents as well; the ranks hold
+// where addresses are linear, and say why. Neither is derived from the other, so synthesis checks one against the
+// other.
 #include "drawloom/layout/banks.h"
 
 #include <algorithm>
@@ -10,6 +19,7 @@
 namespace drawloom {
 namespace {
 
+/// A wavefront delivers 128 bytes: that many lanes fill it. Widths below a word are served as words.
 auto phase_lanes(int64_t width) -> int64_t { return kBanks * kBankBytes / std::max(width, kBankBytes); }
 
 /// Wavefronts of one phase, by counting.
@@ -32,6 +42,7 @@ auto lane_columns(const Layout& access, int64_t lanes) -> std::optional<std::vec
   const auto& bytes = access.to()[0].digits;
   for (size_t k = 0; k < lane.digits.size(); ++k) {
     const auto& digit = lane.digits[k];
+    // An odd number of lanes, or a gap between them: no matrix.
     if (digit.extent != 2 || digit.stride != int64_t{1} << k) return std::nullopt;
     if (digit.stride >= lanes) break;
     BitVector address = 0;
@@ -81,7 +92,8 @@ auto is_register(const Draft& draft, size_t i) -> bool {
   return draft.from_dims[static_cast<size_t>(draft.from[i].dim)] == "register";
 }
 
-/// Register bits that alone move the byte bits from one element up, as far as they go and everything else stays aligned.
+/// Register bits that alone move the byte bits from one element up, as far as they go and everything else stays
+/// aligned.
 auto vector_registers(const Draft& draft, int64_t element_bytes, int64_t max_width) -> std::vector<int> {
   std::vector<int> out;
   int64_t width = element_bytes;
@@ -93,6 +105,7 @@ auto vector_registers(const Draft& draft, int64_t element_bytes, int64_t max_wid
     if (!is_register(draft, i) || draft.feeds[i].size() != 1) break;
     out.push_back(feeders[0]);
   }
+  // A row pitch of 36 words still allows 16 bytes at once, one of 34 words only 8: every step must be whole vectors.
   const auto is_aligned = [&](const Draft::Place& p) { return p.stride < width || p.stride % width == 0; };
   for (; !out.empty() && !std::all_of(draft.to.begin(), draft.to.end(), is_aligned); width /= 2) out.pop_back();
   return out;

@@ -23,6 +23,8 @@ auto reach(const std::vector<Draft::Place>& places, int dim) -> int64_t {
 }
 
 /// `extent` values of an input Dim from `stride` on: its factors of two one by one, then the odd rest.
+/// A run of 24 with target stride 1 becomes bits worth 1, 2 and 4 and a digit of 3 worth 8. Targets that were used
+/// before are found again by their stride, which is how XOR is said.
 void add_run(Draft& draft, int dim, int64_t extent, int64_t stride, const std::vector<LayoutBuilder::Target>& targets) {
   int64_t done = 1;
   while (done < extent) {
@@ -155,6 +157,7 @@ auto arrange(const Layout& layout, const std::vector<std::string>& from, const s
   return out.finish().value();
 }
 
+/// Each side is arranged like the other, so that both have all the names in the same order.
 auto same_map(const Layout& a, const Layout& b) -> bool {
   const auto names = [](const std::vector<Dim>& dims) {
     std::vector<std::string> out;

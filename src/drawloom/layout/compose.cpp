@@ -4,6 +4,11 @@
 // digits. Wide digits are one-to-one, so cutting one cuts its partner on the other side too and the map stays a layout;
 // both start from their coarsest form and are cut only where the other asks for it (CuTe's "divisibility" conditions,
 // with XOR digits, which are bits and never cut). Cost: digits x digits.
+// Example: (a: x0-1) -> (x: 2 3) is one digit of 6 in its coarsest form. Against (x: y0 z0) -> (y: 3, z: 2) it is cut
+// into 3 and 2, which cuts `a` alike: (a: y0 z0) -> (y: 3, z: 2). With (a: x0, b: x1) -> (x: 2 3) nothing can be cut,
+// because two coordinates feed x: refused, 2 against 3 do not line up.
+//
+// `divide` guesses: it keeps what stands above the tile, and accepts the guess if multiplying gives the layout back.
 #include <deque>
 
 #include "drawloom/layout/draft.h"
@@ -17,6 +22,7 @@ class Matcher {
   Matcher(Draft& f, Draft& g, std::vector<int>& partner, std::string name)
       : f_(f), g_(g), partner_(partner), name_(std::move(name)) {}
 
+  /// Both queues by rising stride. What is left of the inputs at the end stays 0 as well.
   auto run(std::deque<int> outputs, std::deque<int> inputs) -> std::optional<Refusal> {
     a_ = std::move(outputs), b_ = std::move(inputs);
     while (!a_.empty()) {
@@ -42,6 +48,7 @@ class Matcher {
   auto align() -> std::optional<Refusal> {
     if (a().stride % b().stride != 0) return misfit();
     if (const int64_t below = a().stride / b().stride; below > 1) {
+      // b starts below a: the first map never reaches that part, so it is cut off and stays 0.
       if (!fits(below)) return misfit();
       split_b(below);
       cut_b(1);
@@ -63,6 +70,7 @@ class Matcher {
   }
 
   /// Cuts b where the next place of a starts, if that lies inside b.
+  /// Without that, padding in `f` would make b look wider than a, and b would be cut at the extent of a: too low.
   auto split_for_next() -> bool {
     if (a_.size() < 2) return true;
     const auto& next = f_.to[static_cast<size_t>(a_[1])];

@@ -1,3 +1,17 @@
+// Conversion plans: the kind by looking, then the cheapest plan of that kind.
+//
+// Example, 16-bit elements in both layouts (register: x0, ...): the two elements of a 32-bit register stay neighbours,
+// so a *unit* is the pair, and every table below has half the registers. Where the sides disagree on x0 a unit is one
+// element of 2 bytes, and moves need byte permutes.
+//
+// Tests go from free to dear and each looks at every (thread, register): `nothing` if each element is in place,
+// `rename` if one source register serves all threads, `shuffle` if every element is in its warp. So no layout is put
+// down as dearer than it is because its digits have an unusual form; replicas on the source side count as places to
+// read from.
+//
+// A passage through shared memory has two free widths. Wide accesses need fewer instructions, but the widest one on one
+// side can force conflicts on the other, so all pairs of widths are synthesised unless the least possible cost of a
+// pair is already too much. Cost: instructions plus wavefronts.
 #include "drawloom/layout/convert.h"
 
 #include <algorithm>
@@ -34,6 +48,7 @@ auto low_registers(const Layout& layout, int64_t count) -> std::optional<std::ve
 }
 
 /// The first of every `count` registers; registers are then counted by units.
+/// Both sides agree on the order inside a unit, so its first element stands for it.
 auto by_units(const Layout& layout, int64_t count) -> Layout {
   std::vector<Dim> others;
   for (const auto& dim : layout.from()) {
@@ -51,6 +66,7 @@ auto unit_of(const Layout& source, const Layout& destination, int64_t element_by
   return from && to && *from == *to ? packed : 1;
 }
 
+/// A destination with fewer registers is fine too: the rest of the source is dropped.
 auto is_nothing(const Holdings& h) -> bool {
   if (h.destination_registers > h.source_registers) return false;
   for (int64_t thread = 0; thread < h.thread_count; ++thread) {

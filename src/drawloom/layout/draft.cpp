@@ -1,3 +1,15 @@
+// Splitting and joining digits, and the canonical form.
+//
+// Equal maps shall be equal values, so `finish` joins whatever can be joined and then splits off all factors of two.
+// Example: x as digits 3 * 4, as 12 or as 2 * 6, moved to y in one piece: joined 12, canonical 2 * 2 * 3. Joining comes
+// first because 3 * 4 and 4 * 3 have the same joined form, and no common split one.
+//
+// A join or a cut is done on both sides at once: digits go together only where they are neighbours in the input and
+// move neighbours in the output, each fed by nothing else. Output digits that nothing moves (`unfed`) have no partner
+// and are joined by themselves.
+//
+// Each join is found by trying all pairs: a layout has 64 digits at most. Places are never erased, only left with
+// extent 1, so that numbers held elsewhere stay true.
 #include "drawloom/layout/draft.h"
 
 #include <algorithm>
@@ -120,6 +132,7 @@ auto Draft::in_order(const std::vector<Place>& places, int dim) -> std::vector<i
   return out;
 }
 
+/// High = rounded up: for a place whose top the caller knows to be unreachable (see `fits` in compose.cpp).
 void Draft::split_from(int i, int64_t q) {
   const auto cut = [q](std::vector<Place>& places, int p) {
     auto& low = places[static_cast<size_t>(p)];
@@ -223,6 +236,8 @@ auto Draft::check_columns() const -> std::optional<Refusal> {
   return std::nullopt;
 }
 
+/// Columns are checked before joining, which assumes digits and what they move to have one extent; strides are checked
+/// by `numbered` after it, when there are fewest places.
 auto Draft::finish() -> Maybe<Layout> {
   for (auto& moves : feeds) {
     std::erase_if(moves, [&](int t) { return to[static_cast<size_t>(t)].extent < 2; });

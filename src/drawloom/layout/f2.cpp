@@ -1,3 +1,12 @@
+// Gauss elimination over F2, one vector at a time.
+//
+// Every basis vector owns a pivot: a bit that no other basis vector has. Example: put in 011, then 110.
+//   after the first    011, pivot bit 0, made of vector 0
+//   the second has bit 0 off and stays; its pivot is bit 1, which the first has too and so loses: 011 ^ 110
+//   after the second   101, pivot bit 0, made of vectors 0 and 1; 110, pivot bit 1, made of vector 1
+// Keeping the basis reduced like this costs one pass over it for each new vector, and makes it the inverse of a matrix
+// as well: `invert` in layout.cpp reads for each pivot bit what it was made of. At most 64 vectors of 64 bits: a word
+// each.
 #include "drawloom/layout/f2.h"
 
 #include <bit>
@@ -14,6 +23,7 @@ auto BitSpan::reduce(BitVector v) const -> std::pair<BitVector, BitVector> {
 
 auto BitSpan::add(BitVector v) -> bool {
   auto [rest, made_of] = reduce(v);
+  // Later ones have no number; the rank stays right.
   if (added_ < 64) made_of ^= BitVector{1} << added_;
   ++added_;
   if (rest == 0) return false;

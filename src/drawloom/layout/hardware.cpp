@@ -1,3 +1,12 @@
+// The tables of the hardware, each written digit by digit as the PTX manual draws it.
+//
+// Example, the 128-byte swizzle: address bits 4-6 (which 16 bytes of a line) are XORed with bits 7-9 (which of 8
+// lines), that is (byte: byte0-6 byte4^byte7 byte5^byte8 byte6^byte9) -> (byte: 2^10). A tile in shared memory is a
+// linear layout composed with that, so nothing below knows more of a swizzle than its map.
+//
+// Fragments of mma.sync and wgmma are one pattern: what a 32-bit register holds and four lanes run along one side of
+// the tile, eight lanes along the other, then come repeats. The tables stay apart all the same, so that each can be
+// compared with one figure of the manual.
 #include "drawloom/layout/hardware.h"
 
 namespace drawloom {

@@ -1,3 +1,11 @@
+// Two register layouts as tables: who holds and who wants which element.
+//
+// Elements are numbered through the tile, the destination's first coordinate fastest. Example: 2 lanes, 1 register
+// each, (lane: x0) on both sides: element 0 has the place (thread 0, register 0), element 1 (thread 1, register 0).
+//
+// Tables cost threads x registers, some 10^4 entries for a warpgroup, and hold for every layout, so the kind of a
+// conversion is found by looking and not by case distinctions on digits. A layout with fewer warps than the other side
+// is outside itself (-1) in the threads that it lacks; that is different from a replica, which holds the element too.
 #include "drawloom/layout/holdings.h"
 
 #include <algorithm>

@@ -1,3 +1,15 @@
+// Judging candidates: what each costs in wavefronts.
+//
+// The candidates of one tile differ only in where tile digits lie in memory. So `add` works out once, per access, which
+// tile digits each lane touches; judging a candidate replaces digits by its strides and XOR masks.
+//
+// Example: 8 lanes read 16 bytes each, lane bit k moves digit x(k+2), which candidate A puts at byte bit 8 + k. The
+// ranks of (8, 9, 10) over bits 4 up are 3 in all and 0 among the bank bits 4-6: 8-way. Candidate B puts XOR masks 16,
+// 32, 64 on those digits: rank 3 of 3, free.
+//
+// Ranks see one phase, the first; all others differ from it by a shift or an XOR that all lanes have in common, so the
+// excess is phases * (degree - 1). That holds for bits with power-of-two strides. For everything else (odd extents,
+// padding) every phase is counted, which stops as soon as it is more than the best layout known has.
 #include "drawloom/layout/judge.h"
 
 #include <algorithm>
@@ -92,6 +104,7 @@ auto Judge::add(const SharedTile& tile, const SharedAccess& access, const Layout
   if (vectors->width != access.width) {
     return failed(str("no order of elements lets a lane access {} bytes at once", access.width));
   }
+  // Only for its refusals: what the certificate at the end could not count is refused here.
   if (const auto counted = bank_conflicts(vectors->bytes, access.width); !counted.ok()) return failed(counted.why());
   std::vector<Dim> others;
   for (const auto& dim : access.layout.from()) {
@@ -113,6 +126,7 @@ auto Judge::add(const SharedTile& tile, const SharedAccess& access, const Layout
     const auto values = digit_values(digits_, points.to(), points.apply(nth_point(points.from(), n)).value());
     out.values.insert(out.values.end(), values.begin(), values.end());
   }
+  // A lane that is a power of two shows the column of its bit.
   for (int64_t lane = 1; lane < out.phases[0]; lane *= 2) {
     BitVector moved = 0;
     for (size_t t = 0; t < digits_.size(); ++t) {
@@ -159,6 +173,7 @@ auto Judge::ranks(const Access& access, const Candidate& candidate, uint32_t clo
   return Ranks{rank_of(full), rank_of(bank)};
 }
 
+/// An open bank bit can raise the rank by one at most: too few of them, and no choice of them helps.
 auto Judge::may_be_free(const Candidate& candidate, uint32_t open) const -> bool {
   for (const auto& access : accesses_) {
     const auto found = ranks(access, candidate, kLineBits & ~open);

@@ -1,3 +1,11 @@
+// The map itself: applying, judging and inverting it.
+//
+// Applying is decomposition into digits, XOR of the digits' values into the output digits, and a sum. Example, with (a:
+// y0^y1 y1) -> (y: 2^2): a = 3 has both bits; bit 0 moves y0 and y1, bit 1 moves y1, which cancels; y = 1.
+//
+// Bits and wide digits never mix, so everything about a map falls into two parts: the bits are a matrix over F2, whose
+// rank decides; a wide digit goes to one digit of its own or to none, and is inverted by turning the arrow round. The
+// inverse of the example is (y: a0^a1 a1) -> (a: 2^2).
 #include "drawloom/layout/layout.h"
 
 #include <bit>
@@ -50,6 +58,7 @@ auto total(const std::vector<Dim>& dims, const std::vector<int64_t>& values) -> 
   return out;
 }
 
+/// The core: the matrix over F2 that is left when wide digits are struck out on both sides.
 struct BitPart {
   std::vector<int> from, to;       ///< numbers of the bits among all digits of a side
   std::vector<BitVector> columns;  ///< per bit of `from`, over the bits of `to`

@@ -249,6 +249,7 @@ class LayoutParser {
     return Done{};
   }
 
+  /// Inputs are written before outputs, so what their digits move is known only at the end.
   auto resolve() -> Status {
     std::vector<int64_t> next(draft_.from_dims.size(), 1);
     for (const auto& entry : entries_) {

@@ -15,6 +15,7 @@ namespace {
 
 constexpr int64_t kLine = kBanks * kBankBytes;
 
+/// As in the text of the layout: the number of the digit in its coordinate.
 auto digit_name(const std::vector<TileDigit>& digits, size_t t) -> std::string {
   int64_t index = 0;
   for (size_t k = 0; k < t; ++k) index += digits[k].coord == digits[t].coord;
@@ -113,6 +114,7 @@ class XorSearch {
   void judge_now() {
     --left_;
     const int64_t excess = judge_.excess(candidate_, search_.best ? search_.best->excess : INT64_MAX);
+    // Another order ranks behind every set of terms, padding (1000) behind both.
     int64_t complexity = name_.empty() ? 0 : 100;
     for (const uint32_t mask : candidate_.xored) complexity += std::popcount(mask);
     if (search_.would_take(excess, bytes_, complexity)) {
@@ -151,6 +153,7 @@ auto rest_after(const std::vector<int>& low, size_t count) -> std::vector<int> {
 }
 
 /// Puts other digits than the first into the line: every choice of as many bits as the line has room for.
+/// Few terms only: each order is a search of its own, and they number in the hundreds.
 void search_orders(const Judge& judge, const SharedTile& tile, const std::vector<int>& low, int64_t max_width,
                    const SharedRules& rules, Search& search) {
   const auto& digits = judge.digits();
@@ -187,6 +190,7 @@ void search_padding(const Judge& judge, const SharedTile& tile, const std::vecto
   auto order = low;
   for (const int t : rest_after(low, digits.size())) order.push_back(t);
   for (size_t at = low.size(); at < order.size(); ++at) {
+    // A gap of a whole line more leads to the same banks.
     for (int64_t pad = max_width; pad <= kLine; pad += max_width) {
       auto candidate = in_order(digits, order, tile.element_bytes);
       int64_t stride = candidate.stride[static_cast<size_t>(order[at])] + pad;

@@ -136,6 +136,7 @@ class MapSearch {
     int64_t stride = tile_.element_bytes;
     place(inner_, stride, out);
     for (const auto& part : outer) place(part, stride, out);
+    // The swizzle XORs address bits, the candidate tile digits: it needs a bit that lies exactly at each row bit.
     const int64_t rows = swizzle_span(swizzle_) / 16;
     for (int64_t row = 1; row < rows; row *= 2) {
       const auto at = std::find(out.stride.begin(), out.stride.end(), 128 * row);
@@ -190,6 +191,7 @@ void search_tensor_maps(const Judge& judge, const SharedTile& tile, int64_t max_
   const int64_t extent = tile.extents[0].second, chunk = std::max<int64_t>(1, 16 / tile.element_bytes);
   for (int64_t inner = std::max(chunk, max_width / tile.element_bytes); inner < extent; inner *= 2) plain.run(inner);
   const int64_t whole = (extent + chunk - 1) / chunk * chunk;
+  // Wider rows by up to a line of 128 bytes: beyond that banks repeat.
   for (int64_t inner = whole; inner <= whole + 8 * chunk; inner += chunk) plain.run(inner);
 }
 

@@ -1,3 +1,15 @@
+// Synthesis from request to certificate: low digits, judge, search, recount.
+//
+// Example, the transpose of docs/layout.md: 64 x 64 f32, both accesses 16 bytes wide. The lowest two digits must be
+// elements of one access for the writer and the reader: y0 and y1. They are taken before anything else is tried,
+// because an access that loses its width costs more than any conflict. The search then only orders and XORs what lies
+// above.
+//
+// With a tensor map the lowest digits must be the first of the first coordinate, since TMA copies rows as they are in
+// global memory.
+//
+// What is found is counted again word by word by `bank_conflicts`, which shares no counting with the judge: a mistake
+// in either stops here rather than in a slow kernel.
 #include "drawloom/layout/synthesize.h"
 
 #include <algorithm>

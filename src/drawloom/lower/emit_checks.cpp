@@ -1,4 +1,12 @@
 // What a call must keep to before anything is read or written.
+//
+//   out(x) = in(x) + in(x + 1), called with `out` over 0 .. n - 1:
+//     check !(n >= 1) || min(in) <= 0 && n < min(in) + extent(in)       in(n) is the last element read
+//
+// The regions are Forms over the fields of the arguments and the parameters, so a check costs a few operations per
+// dimension and call, and the loops need no bounds tests. A region is a bound that is known before any data is:
+// in(clamp(a(x), 0, 255)) asks for 256 elements whatever `a` holds. An empty output asks for nothing, hence the
+// condition in front.
 
 #include <algorithm>
 
@@ -37,6 +45,7 @@ class CallChecks {
     const auto& p = *nest_.graph->pipeline;
     size_t next = 0;
     for (const auto& o : p.outputs) {
+      // components of one output follow each other among the buffers
       const auto& first = *p.output_buffers[next];
       const auto& f = nest_.graph->func(nest_.graph->find(o->name));
       for (int c = 1; c < o->components(); ++c) same_shape(first, *p.output_buffers[next + static_cast<size_t>(c)]);
@@ -46,6 +55,7 @@ class CallChecks {
     }
   }
 
+  /// One nest of loops computes all components of a Tuple, and it is sized by the first.
   void same_shape(const BufferDecl& a, const BufferDecl& b) {
     for (int d = 0; d < a.rank; ++d) {
       const auto i = static_cast<size_t>(d);
@@ -56,6 +66,7 @@ class CallChecks {
     }
   }
 
+  /// `bound` on an output is a promise of the caller: all regions were found as if it held.
   void bound(const GraphFunc& f, const BufferDecl& b, size_t d) {
     if (!f.dims[d].bound) return;
     const auto promised = realisation_facts(nest_, {nest_.graph->find(f.name()), 0}, cache_).need.dims[d];
@@ -101,6 +112,7 @@ class CallChecks {
     for (size_t d = 0; d < region.dims.size(); ++d) {
       const auto& r = region.dims[d];
       const Form lo(b.min[d]), end = Form(b.min[d]) + Form(b.extent[d]);
+      // an output's own region is its buffer: nothing to ask
       if (r.lo == lo && r.hi == end - 1) continue;
       const Expr inside = to_expr(scope_.cond(Cond::nonnegative(r.lo - lo) && Cond::nonnegative(end - 1 - r.hi)));
       require(binary(BinaryOp::Or, unary(UnaryOp::Not, to_expr(scope_.when(region.when))), inside), "out_of_bounds",
@@ -110,6 +122,7 @@ class CallChecks {
     }
   }
 
+  /// tail=round_up dropped the clip, so the loops write up to the next multiple.
   void demands(const StageLeaf& leaf) {
     for (const auto& d : leaf.demands) {
       const Form extent = scope_.form(resolve(nest_, d.extent, cache_));

@@ -7,20 +7,34 @@
 #include "drawloom/nest/region_box.h"
 #include "drawloom/support/fault.h"
 
-// The nest already knows everything; this file only writes it down. Names of regions come first, then the checks of the call. A list of the
-// tree becomes, in order:
+// The nest already knows everything; this file only writes it down. Names of regions come first, then the checks of the
+// call. A list of the tree becomes, in order:
 //   storage      allocate around the rest of the list
 //   realisation  its bases and extents as lets, then its stages, under `when`
 //   loop         a For; clips tied to it shorten it, or stand as an If inside it where it is a vector or unrolled loop
 // A clip is tied to the innermost of its loops. The next loop outwards is parted where the clip stops holding for all
-// inner iterations: the first part is the steady state and has no test. In the other part unrolled loops stay loops, with
-// a shorter trip count instead of tests: it runs seldom, and its copies would be most of the code.
+// inner iterations: the first part is the steady state and has no test. In the other part unrolled loops stay loops,
+// with a shorter trip count instead of tests: it runs seldom, and its copies would be most of the code.
+//
+//   split out.x -> xo, xi by 4; vectorize out.xi; n elements:
+//     let xo.steady = n / 4
+//     for xo = 0 : xo.steady                        (min : extent)
+//       vectorized for xi = 0 : 4                   out[4*xo + xi]
+//     for xo = xo.steady : (n + 3) / 4 - xo.steady  one iteration or none
+//       vectorized for xi = 0 : 4
+//         if 4*xo + xi < n                          out[4*xo + xi]
+//
+// Cost: a parted loop holds its body twice, and so does the pipeline where the plain version for other strides stands
+// beside the scheduled one.
 
 namespace drawloom {
 namespace {
 
+// Of one Func, where no step says where it lies. The sum over a function is limited by code generation
+// (codegen/limits.h).
 constexpr int64_t kStackBytes = 64 * 1024;
 
+/// Loops belong to nobody in the tree; that a stage names one is all that ties them.
 auto own_loop_node(const TreeNode& n, const StageLeaf& leaf) -> bool {
   const auto* loop = n.as<LoopNode>();
   return loop &&
@@ -37,6 +51,7 @@ class Emitter {
   }
 
  private:
+  /// Storage that is there before any list begins: no StoreNode stands for it.
   void add_outputs(EmitScope& scope) const {
     const auto& p = *nest_.graph->pipeline;
     size_t next = 0;
@@ -56,6 +71,7 @@ class Emitter {
     StmtList out;
     for (size_t i = from; i < node.children.size(); ++i) {
       const auto& child = *node.children[i];
+      // it takes the rest of the list along: the storage lives to its end
       if (const auto* s = child.as<StoreNode>()) {
         out.push_back(storage(*s, node, i, site, scope, only_warm));
         break;
@@ -82,12 +98,15 @@ class Emitter {
     return nullptr;
   }
 
+  /// Lets, condition and fence of a realisation go around the outermost loop of each stage, not around those inside.
   auto starts_realisation(const TreeNode& child, const StageLeaf& leaf) const -> bool {
     if (leaf.loops.empty()) return true;
     const auto* loop = child.as<LoopNode>();
     return loop && loop->id == leaf.loops.front().id;
   }
 
+  /// Past the stages of one realisation: they follow each other and share one region, so its bases and condition are
+  /// made once.
   auto realisation_end(const TreeNode& node, size_t i, RealisationId what) const -> size_t {
     size_t end = i;
     while (end < node.children.size()) {
@@ -113,6 +132,7 @@ class Emitter {
       here.fold.push_back(fold);
       here.origin.push_back(
           scope.facts.simplify(scope.form(DRAWLOOM_FAULT(origin_of_need) ? facts.need.dims[d].lo : stored.lo)));
+      // The cover rather than the exact extent where it is constant: only a constant size can go to the stack.
       const Form extent = fold > 0                     ? Form(fold)
                           : stored.cover.is_constant() ? stored.cover
                                                        : scope.form(stored.extent());
@@ -124,6 +144,7 @@ class Emitter {
     for (const auto& t : f.def->types) bytes += t.bytes();
     MemoryKind memory = s.memory;
     if (!s.memory_decided && elements && *elements * bytes <= kStackBytes) memory = MemoryKind::Stack;
+    // A subscript of registers must be constant, which takes unrolling.
     if ((plain_ || rolled_) && memory == MemoryKind::Register) memory = MemoryKind::Stack;
     for (size_t c = 0; c < f.def->types.size(); ++c) {
       const auto name = f.def->types.size() > 1 ? str("{}.{}", f.name(), c) : f.name();
@@ -133,10 +154,13 @@ class Emitter {
     registers_around_ += memory == MemoryKind::Register;
     Stmt body = list(node, i + 1, site, scope, only_warm);
     registers_around_ -= memory == MemoryKind::Register;
+    // a buffer per component, all of them around the same list
     for (auto it = here.buffers.rbegin(); it != here.buffers.rend(); ++it) body = allocate(*it, extents, body, s.loc);
     return body;
   }
 
+  /// Slots of a dimension addressed modulo their number, or 0. What slides folds to its window without being told,
+  /// unless all of it is no larger.
   static auto fold_depth(const StoreNode& s, const RealisationFacts& facts, size_t d) -> int64_t {
     for (const auto& fold : s.folds)
       if (fold.dim == static_cast<int>(d)) return fold.depth;
@@ -173,12 +197,14 @@ class Emitter {
         bind(leaf, leaf.dims[d].whole, r.extent());
       }
       Stmt body = loop_or_stage(*node.children[i], leaf, scope);
+      // in a parallel loop each iteration ends with a fence of its own
       if (nest_.func(what).nontemporal && !inside_parallel_) body = make_block({body, store_fence()});
       stages.push_back(stage(stage_name(leaf), body));
     }
     Stmt body = make_block(std::move(stages));
     const When when = here(facts.computed.when, scope);
     if (!when.is_always()) body = make_if(to_expr(when), body);
+    // around all stages and the condition: a value computed early does no harm
     for (auto it = lets.rbegin(); it != lets.rend(); ++it) body = let_stmt(it->first, it->second, body);
     return body;
   }
@@ -211,8 +237,8 @@ class Emitter {
     return flat ? ForKind::Serial : loop.how;
   }
 
-  /// Whether unrolled loops below `node` may stay loops, with what they keep in registers on the stack: not where it lives
-  /// through a serial loop (the accumulators of a product), which would then load and store it in each iteration.
+  /// Whether unrolled loops below `node` may stay loops, with what they keep in registers on the stack: not where it
+  /// lives through a serial loop (the accumulators of a product), which would then load and store it in each iteration.
   static auto may_stay_rolled(const TreeNode& node) -> bool {
     bool registers = false;
     for (const auto& child : node.children) {
@@ -256,6 +282,8 @@ class Emitter {
     const Form end = scope.form(loop.extent);
     const auto part = steady_iterations(loop, leaf, scope);
     if (!part) return run_loop(node, loop, leaf, {Form(0), end}, scope);
+    // Not two loops where they would be two rounds of parallel tasks, where extents must be constant (unrolled), or
+    // where each would bring a warm-up: there the test stands inside.
     if (how(loop) != ForKind::Serial || warm_iterations(loop) > 0)
       return run_loop(node, loop, leaf, {Form(0), end, nullptr, &*part}, scope);
     const auto middle = make_symbol(SymbolKind::Let, str("{}.steady", loop.id->name));
@@ -277,6 +305,7 @@ class Emitter {
       if (std::find(scope.dropped.begin(), scope.dropped.end(), &c) != scope.dropped.end() ||
           tied_loop(c, leaf) != loop.id)
         continue;
+      // a shorter loop costs nothing per iteration, a test does
       if (const auto shorter = shortened(c, loop, leaf, scope))
         range.end = min(range.end, *shorter);
       else if (!DRAWLOOM_FAULT(guard_dropped))
@@ -286,6 +315,7 @@ class Emitter {
     const auto id = make_symbol(SymbolKind::Loop, loop.id->name, kIndex, loop.loc);
     EmitScope inside = scope;
     inside.spelled.insert_or_assign(loop.id.get(), Form(id));
+    // what a clip of another loop asks may follow from how far this one runs
     inside.facts = inside.facts.with_range(id, range.first, range.end - 1);
     if (range.holds) drop_clip(*range.holds, inside);
     const bool starts_tasks = loop.how == ForKind::Parallel && !inside_parallel_;
@@ -314,6 +344,7 @@ class Emitter {
     scope.facts = scope.facts.with(scope.cond(part.holds));
   }
 
+  /// As the limit is written, and as what it stands for: a fact may speak of either.
   auto always_holds(const Clip& c, const EmitScope& scope) const -> bool {
     return scope.facts.proves_nonnegative(scope.form(c.limit - c.index - 1)) ||
            scope.facts.proves_nonnegative(scope.form(resolve(nest_, c.limit, cache_) - c.index - 1));
@@ -326,6 +357,7 @@ class Emitter {
     const auto id = make_symbol(SymbolKind::Loop, str("{}.warm", loop.id->name), kIndex, loop.loc);
     EmitScope inside = scope;
     inside.spelled.insert_or_assign(loop.id.get(), Form(id));
+    // a loop that does not run has no warm-up
     const Form count = choose(Cond::nonnegative(range.end - range.first - 1), Form(w), Form(0));
     return make_for(id, index_imm(-w), to_expr(count), ForKind::Serial, list(node, 0, loop.id, inside, true), loop.loc);
   }
@@ -358,7 +390,7 @@ class Emitter {
     });
   }
 
-  /// Form of `f` per step of `s` if f is affine in it with a positive constant (or symbolic) coefficient.
+  /// By how much f grows per step of `s`, if f is affine in it and the coefficient is a positive constant.
   static auto coefficient(const Form& f, const SymbolRef& s) -> std::optional<Form> {
     for (const auto& t : f.node().terms)
       if (t.atom)
@@ -398,6 +430,8 @@ class Emitter {
       if (kind != ForKind::Vectorized && kind != ForKind::Unrolled) continue;
       const auto k = coefficient(c.index, loop.id);
       if (!k || !innermost_outside(c, leaf, loop.id, tied)) continue;
+      // The index grows with each loop, so inside one iteration of `loop` it is greatest where the others are in their
+      // last.
       Form last = without(c.index, loop.id, 0);
       bool closed = true;
       for (const auto& l : leaf.loops) {
@@ -408,6 +442,7 @@ class Emitter {
         if (closed) last = without(last, l.id, *extent - 1);
       }
       if (!closed) continue;
+      // how many iterations i have last + k*i < limit
       const Form steady = floor_div(c.limit - 1 - last, *k) + (DRAWLOOM_FAULT(steady_count_plus_one) ? 2 : 1);
       const Form most = last + *k * Form(loop.id);
       return Parting{&c, scope.form(max(Form(0), min(loop.extent, steady))),
@@ -439,6 +474,7 @@ class Emitter {
   int registers_around_ = 0;
 };
 
+/// Where dimension 0 is dense a vector is one load or store. Without wide loops one version does for all strides.
 auto dense_arguments(const PipelineDef& p) -> Expr {
   Expr out;
   const auto add = [&](const BufferRef& b) {
@@ -490,6 +526,7 @@ auto emit_nest(const Nest& open) -> Program {
 
   const Names names(nest, cache);
   StmtList body = call_checks(nest, cache, names.scope);
+  // Both versions ask the same cache: the second costs its statements only.
   Stmt scheduled = Emitter(nest, cache, false).emit(names.scope);
   const Expr dense = has_wide_loops(*nest.tree) ? dense_arguments(p) : Expr();
   body.push_back(dense ? make_if(dense, scheduled, Emitter(nest, cache, true).emit(names.scope)) : scheduled);

@@ -7,9 +7,14 @@
 #include "drawloom/support/fault.h"
 #include "drawloom/support/hash.h"
 
-// One point of a stage. Inlining happens here and nowhere else: an access to an inlined Func becomes its expression with
-// the subscripts in place of its args. Equal accesses (same Func, equal subscripts) become one shared expression, so a
-// chain of Funcs that each use their predecessor twice costs its length, not two to the power of it.
+// One point of a stage. Inlining happens here and nowhere else: an access to an inlined Func becomes its expression
+// with the subscripts in place of its args. Equal accesses (same Func, equal subscripts) become one shared expression,
+// so a chain of Funcs that each use their predecessor twice costs its length, not two to the power of it.
+//
+//   b(x) = a(x) + a(x + 1), c(x) = b(x) + b(x + 1), b inlined in c at x = 5:
+//     #1 = a[6]      c[5] = (a[5] + #1) + (#1 + a[7])
+//
+// Sharing starts from subscripts of equal structure; x + 1 and 1 + x are two points. The memo lasts for one point.
 
 namespace drawloom {
 namespace {
@@ -48,10 +53,14 @@ class PointEmitter {
       return inlined(f, component, coords);
     }
     const auto& s = found->second;
+    // The coordinates go along as the load's origin: the machine checks that a folded slot holds the element meant. The
+    // subscripts of an argument are coordinates already.
     return load(s.buffers[static_cast<size_t>(component)], slots(s, coords), {}, s.is_argument ? ExprList{} : coords,
                 loc);
   }
 
+  /// Where an element lies: slot 0 holds the origin. Folded slots start at no origin, so that an element stays where it
+  /// is while the window moves on.
   auto slots(const StorageHere& s, const ExprList& coords) const -> ExprList {
     if (s.is_argument) return coords;
     ExprList out;
@@ -78,6 +87,7 @@ class PointEmitter {
     Substitution at;
     for (size_t d = 0; d < coords.size(); ++d) at[f.args[d].get()] = coords[d];
     const ExprList result = rewrite(f.pure.values_for(fma_), at);
+    // looked up anew: inlining what f reads may have filled the table
     memo_[h].emplace_back(Key{&f, coords}, result);
     return result[static_cast<size_t>(component)];
   }
@@ -102,8 +112,8 @@ auto Inliner::on(const Access& a, const Expr& self) -> Expr {
 
 namespace {
 
-/// A recurrence starts by choices on the step, `t == 0`, whose other sides read steps that do not exist: they become branches.
-/// The first one at the root of a value, or nothing.
+/// A recurrence starts by choices on the step, `t == 0`, whose other sides read steps that do not exist: they become
+/// branches. The first one at the root of a value, or nothing.
 auto starting_choice(const FunctionDef& f, int stage, const ExprList& values) -> Expr {
   if (f.ordered_dim < 0 || stage != 0) return {};
   const auto is_step = [&](const Expr& e) {
@@ -140,6 +150,7 @@ auto emit_point(const Nest& nest, const StageLeaf& leaf, const EmitScope& scope,
   for (const auto& [symbol, value] : at) map[symbol] = value;
 
   PointEmitter point(nest, scope);
+  // the subscripts of an update may read data themselves
   const ExprList coords = point.rewrite(def.lhs, map);
   const ExprList slots = point.slots(storage, coords);
   const ExprList origin = storage.is_argument ? ExprList{} : coords;

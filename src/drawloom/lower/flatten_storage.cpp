@@ -6,9 +6,22 @@
 #include "drawloom/ir/rewrite.h"
 #include "drawloom/support/fault.h"
 
+// One subscript per dimension becomes one index in elements.
+//
+//   allocate b: f32[n, m, 3]   ->  let b.stride.1 = max(n, 0)
+//                                  let b.stride.2 = b.stride.1 * max(m, 0)
+//                                  allocate b: f32[b.stride.2 * 3]
+//   b[x, y, 2]                 ->  b[x + y * b.stride.1 + 2 * b.stride.2]
+//   in[x, y], an argument      ->  in[(x - min(in, 0)) * stride(in, 0) + (y - min(in, 1)) * stride(in, 1)]
+//
+// Extents are differences of ends and may come out negative where nothing is computed, hence the max. Arguments keep
+// the strides of their caller; where dimension 0 is known to be dense, propagate_equalities puts 1 for stride(in, 0)
+// later.
+
 namespace drawloom {
 namespace {
 
+/// Flat subscripts are most of the index arithmetic: factors of 1 are not made to begin with.
 auto times(const Expr& a, const Expr& b) -> Expr {
   return is_int(a, 1) ? b : is_int(b, 1) ? a : binary(BinaryOp::Mul, a, b);
 }
@@ -104,6 +117,8 @@ class Flattener : public Rewriter<Flattener> {
 
 }  // namespace
 
-auto flatten_storage(Stmt body, PassContext&) -> Stmt { return Flattener().rewrite(body); }
+auto flatten_storage(Stmt body, PassContext& ctx) -> Stmt {
+  return ctx.program->flat_storage ? body : Flattener().rewrite(body);
+}
 
 }  // namespace drawloom

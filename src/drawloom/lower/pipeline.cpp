@@ -9,8 +9,8 @@
 #include "drawloom/lower/unroll_loops.h"
 #include "drawloom/lower/vectorize_loops.h"
 
-// The story of lowering, one row per pass. `needs` must have been given by earlier rows and not broken since; a row in the
-// wrong place does not compile.
+// The story of lowering, one row per pass. `needs` must have been given by earlier rows and not broken since; a row in
+// the wrong place does not compile.
 
 namespace drawloom {
 namespace {
@@ -100,6 +100,7 @@ auto lower(const Nest& nest, const LowerOptions& options) -> Program {
     if (is_off(options, p)) continue;
     PassContext ctx{nest.target, &program};
     program.body = p.function(program.body, ctx);
+    program.flat_storage |= (p.gives & bits(I::FlatStorage)) != 0;
     have = (have | p.gives) & ~p.breaks;
     recorder.done(p.name, program, have);
     if (options.stop_after == p.name) break;
@@ -118,6 +119,7 @@ auto run_pass(std::string_view name, Program program, const Target& target) -> R
     if (p.name != name) continue;
     PassContext ctx{target, &program};
     program.body = p.function(program.body, ctx);
+    program.flat_storage |= (p.gives & bits(I::FlatStorage)) != 0;
     return program;
   }
   return Diag(DiagKind::parse_unknown_name, {}, "pass", name);

@@ -6,6 +6,7 @@
 namespace drawloom {
 namespace {
 
+/// Symbol on the left, literal on the right: the shape in which emit_nest writes its test for dense arguments.
 void collect(const Expr& condition, Substitution& known) {
   const auto* b = condition.as<Binary>();
   if (!b) return;

@@ -6,6 +6,17 @@
 #include "drawloom/ir/rewrite.h"
 #include "drawloom/support/fault.h"
 
+// Loops of constant extent written out.
+//
+//   unrolled for i = 0 : 2 {            allocate t: i32[1] { store t[0] = in[2*x + (0 + 0)] .. }
+//     allocate t: i32[1]           ->   allocate t: i32[1] { store t[0] = in[2*x + (0 + 1)] .. }
+//     store t[0] = in[2*x + i] ..       two buffers, both called t
+//   }
+//
+// Later passes know a symbol or buffer by its identity, so each copy binds its own. Inner loops are written out first
+// and their result copied: a nest costs the product of its extents, which is also its result (the step `unroll` refuses
+// more than 256 iterations of one loop). Sums such as 0 + 1 are left to the simplifier, which comes next.
+
 namespace drawloom {
 namespace {
 
@@ -36,6 +47,8 @@ class Copier : public Rewriter<Copier> {
   auto on(const Allocate& a, const Stmt& self) -> Stmt {
     const ExprList extents = rewrite(a.extents);
     const auto& b = *a.buffer;
+    // The byte at which shared memory starts is part of the buffer: all copies lie in one place, one after the other in
+    // time.
     const bool shared = b.memory == MemoryKind::Shared;
     const auto copy = shared ? make_shared_buffer(b.name, b.element, b.rank, b.at, b.loc)
                              : make_buffer(b.name, b.element, b.rank, b.memory, b.loc);

@@ -7,6 +7,23 @@
 #include "drawloom/ir/rewrite.h"
 #include "drawloom/support/fault.h"
 
+// A vector loop becomes straight code on vectors; a lane is an iteration.
+//
+//   vectorized for x = 0 : 4 {             #1 = ramp(0, 1, 4)
+//     if x < n {                           #2 = #1 < broadcast(n, 4)
+//       store out[x] = in[x] * k      ->   store out[#1; mask #2] = in[#1; mask #2] * broadcast(k, 4)
+//     }
+//   }
+//
+// The loop variable is a ramp. An operation widens when one of its operands did, and then broadcasts the others; what
+// does not depend on the variable stays scalar, so uniform subscripts and trip counts are computed once. No lane
+// branches: both sides of an If run, each under its mask, and a mask inside a mask is their conjunction. Masks stand on
+// loads and stores alone, since arithmetic has no effect and no undefined cases.
+//
+// A loop inside needs one trip count for all lanes. Where it comes out as a vector the widened body is thrown away and
+// the loop stays serial: a loop to the longest count under masks would be correct too, and is not made. Each node is
+// widened once per mask.
+
 namespace drawloom {
 namespace {
 
@@ -37,6 +54,7 @@ class Widener {
       case Kind::Allocate: {
         const auto& a = s.to<Allocate>();
         const auto& b = *a.buffer;
+        // Lanes innermost: the slots of one element in all lanes are one dense vector.
         const auto wide = make_buffer(b.name, b.element, b.rank + 1, b.memory, b.loc);
         wide_[a.buffer.get()] = wide;
         ExprList extents{index_imm(lanes_)};
@@ -89,6 +107,7 @@ class Widener {
     return true;
   }
 
+  /// For what must be one number. The scalar that is given back for a vector only lets the walk end; see is_uniform.
   auto uniform(const Expr& e) -> Expr {
     const Expr out = expr(e);
     if (!is_vector(out)) return out;
@@ -96,6 +115,7 @@ class Widener {
     return e;
   }
 
+  /// A let of a value that is the same in all lanes keeps its symbol, and so its readers stay scalar.
   auto bind(const SymbolRef& old, const Expr& value) -> SymbolRef {
     if (!is_vector(value)) return old;
     const auto wide = make_symbol(old->kind, old->name, value.type(), old->loc);
@@ -161,6 +181,7 @@ class Widener {
     ExprList out = list(index);
     const auto it = wide_.find(buffer.get());
     target = it == wide_.end() ? buffer : it->second;
+    // each lane has its own slot, whatever the loop variable is
     if (it != wide_.end()) out.insert(out.begin(), ramp(index_imm(0), index_imm(1), lanes_));
     return out;
   }
@@ -190,6 +211,7 @@ class Widener {
     const bool wide = mask_ || is_vector(value) || is_vector(own) ||
                       std::any_of(index.begin(), index.end(), is_vector) ||
                       std::any_of(origin.begin(), origin.end(), is_vector);
+    // Without a mask, one value to one element is one scalar store, however many lanes there are.
     if (!wide) return store(buffer, index, value, own, origin, s.nontemporal, loc);
     for (auto& i : index) i = lanes_of(i);
     for (auto& o : origin) o = lanes_of(o);
@@ -204,12 +226,14 @@ class Widener {
   }
 
   auto inner_loop(const For& f, const Loc& loc) -> Stmt {
+    // `apply` refuses to nest them
     DRAWLOOM_CHECK(f.how != ForKind::Vectorized, "vector loop {} inside a vector loop", f.symbol->name);
     return make_for(f.symbol, uniform(f.min), uniform(f.extent), f.how, stmt(f.body), loc);
   }
 
   auto branch(const If& i, const Loc& loc) -> Stmt {
     const Expr condition = expr(i.condition);
+    // the same in all lanes: still a branch
     if (!is_vector(condition)) return make_if(condition, stmt(i.then), i.otherwise ? stmt(i.otherwise) : Stmt(), loc);
     const Stmt then = under(condition, i.then);
     if (!i.otherwise) return then;
@@ -241,6 +265,7 @@ class Vectorizer : public Rewriter<Vectorizer> {
     int64_t lanes = 0;
     DRAWLOOM_CHECK(as_int(f.extent, lanes) && lanes >= 1 && lanes < 65536, "vector loop {} has no usable extent",
                    f.symbol->name);
+    // a vector of one lane is a scalar
     if (lanes == 1) return let_stmt(f.symbol, f.min, f.body, self.loc());
     Widener widener(f.symbol, ramp(f.min, index_imm(1), static_cast<int>(lanes)), static_cast<int>(lanes));
     const Stmt wide = widener.stmt(f.body);

@@ -5,6 +5,16 @@
 #include "drawloom/ir/node_ops.h"
 #include "drawloom/ir/rewrite.h"
 
+// What all steps share: they find by name what they change, and say how it could have been named.
+//
+//   split out.x -> xo, xi by 8, then unroll out.x:
+//     refused: out has no loop `x`
+//     note: `x` was consumed here and became `xo` and `xi`      (the line of the split)
+//     help: its loops, innermost first, are: xi, xo, y
+//
+// A name is looked up in the nest as it is after the steps before. What is close to a name that exists is taken for a
+// slip of the pen; else all names are listed.
+
 namespace drawloom {
 namespace {
 
@@ -43,6 +53,8 @@ auto contains_self(const Expr& e, const FunctionDef& f) -> bool {
   return found;
 }
 
+/// Sums and products of integers wrap, so any order gives the same bits; those of floats round after each step. Of min
+/// and max only what the language leaves open depends on the order: NaN, and zeros of both signs.
 auto order_free(BinaryOp op, Type type) -> bool {
   switch (op) {
     case BinaryOp::Add:
@@ -194,6 +206,7 @@ auto pure_loops_text(const Nest& nest, const StageLeaf& leaf) -> std::string {
 auto divides(const Form& extent, const Form& factor) -> bool {
   const auto e = extent.as_constant(), f = factor.as_constant();
   if (e && f) return *e % *f == 0;
+  // by structure: 8*n is a multiple of 8 whatever n is
   return f && floor_mod(extent, factor) == Form(0);
 }
 
@@ -203,6 +216,8 @@ auto leaf_reads(const Graph& graph, const StageLeaf& leaf, int func) -> bool {
       if (a.func < 0) continue;
       if (a.func == func) return true;
       const auto& p = graph.func(a.func);
+      // Open with updates: it will be computed inside this very leaf's loops (close_nest), so what it reads is read
+      // here.
       if (p.placement != PlacementState::Open || p.can_inline()) continue;
       for (int s = 0; s < p.def->stages(); ++s)
         if (self(self, a.func, s)) return true;
@@ -212,6 +227,7 @@ auto leaf_reads(const Graph& graph, const StageLeaf& leaf, int func) -> bool {
   return reads(reads, leaf.what.func, leaf.stage);
 }
 
+/// f(lhs) = f(lhs) op e, with no other read of f: what e reads then stays the same whatever has run before.
 auto is_exact_reduction(const FunctionDef& f, int stage) -> bool {
   const auto& def = f.stage(stage);
   if (def.values.size() != 1) return false;

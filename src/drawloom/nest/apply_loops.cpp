@@ -4,6 +4,18 @@
 #include "drawloom/support/fault.h"
 
 // Steps that change loops of one stage: split, fuse, reorder, rename, unroll, vectorize, parallel, partition.
+//
+//   out(x, y), before:            for y < Y: for x < X                         x = base + x
+//   split x -> xo, xi by 8        for y < Y: for xo < (X + 7)/8: for xi < 8    x = base + 8*xo + xi, if 8*xo + xi < X
+//   reorder out y xo              for xo < (X + 7)/8: for y < Y: for xi < 8
+//   fuse y xo -> t                for t < Y*((X + 7)/8): for xi < 8            y = t%Y, xo = t/Y
+//
+// The definition is never touched: a leaf knows its coordinates as Forms over loop ids, and a step puts another Form in
+// the place of an id. A split by what may not divide adds a clip instead of changing bounds; other steps rewrite its
+// index with the rest. New loops get new ids, so nothing that names an old one is taken for it.
+//
+// Legality that is about one stage is tested here (order of a reduction, races, lengths). Promises that later steps
+// could break are asked of the whole nest after each step (obligations.cpp). Cost: the path to the leaf, rebuilt.
 
 namespace drawloom {
 namespace {
@@ -35,6 +47,7 @@ void replace_loop(StageLeaf& leaf, const SymbolRef& old, const Form& with) {
   for (auto& c : leaf.clips) c.index = replace_symbol(c.index, old, with);
 }
 
+/// A fused loop moves two dimensions: the first of them stands for it.
 auto dim_of_loop(const StageLeaf& leaf, const SymbolRef& loop) -> int {
   for (size_t d = 0; d < leaf.dims.size(); ++d)
     if (uses_symbol(leaf.dims[d].rel, loop.get())) return static_cast<int>(d);
@@ -54,6 +67,7 @@ auto serial_node(std::string name, Form extent, PartitionMode partition, const L
   return n;
 }
 
+/// How a loop runs is said last: what a split of a vector loop means would be one more thing to define for every step.
 auto serial_loop(const Nest& nest, const SymbolRef& id, std::string_view name, const Loc& loc) -> Result<Located> {
   const auto& at = *find_loop(nest.tree, id);
   const auto& loop = *at.node->as<LoopNode>();
@@ -98,6 +112,8 @@ auto split_shape(const Nest& nest, const Split& s, const LoopNode& loop, const G
     return Diag(DiagKind::split_factor, loc, s.loop.loop, s.factor)
         .with_help(s.factor.symbol.empty() ? "use a factor of 1 or more"
                                            : str("give parameter {} a range that starts at 1", s.factor.symbol));
+  // The extent as it stands, not what it resolves to: a later step may change that. settle_clips looks again at the
+  // end.
   SplitShape shape{factor, !divides(loop.extent, factor), {}};
   if (!shape.clip) return shape;
   switch (s.tail.kind) {
@@ -149,6 +165,7 @@ auto split_stage(const Nest& nest, const Split& s, RealisationId id, int stage, 
 
   const Nest with = with_leaf(nest, id, stage, leaf);
   const TreePath path = path_of(nest.tree, loop_at);
+  // all that stood in the loop goes into the inner one, Funcs computed there included
   const auto body = at_path(with.tree, path)->children;
   return with_node(with, path, tree_node(outer, {tree_node(inner, body)}));
 }
@@ -245,6 +262,7 @@ auto check_recurrence_order(const Nest& nest, const StageLeaf& leaf, const std::
   return Done{};
 }
 
+/// Other updates keep the order in which the definition adds up, and with it the bits.
 auto check_reduction_order(const Nest& nest, const StageLeaf& before, const std::vector<NamedLoop>& after,
                            const Loc& loc) -> Status {
   if (DRAWLOOM_FAULT(reduction_order_ignored) || is_exact_reduction(*nest.func(before.what).def, before.stage))
@@ -287,6 +305,7 @@ auto reorder_stage(const Nest& nest, const Reorder& s, RealisationId id, int sta
   }
 
   // Each loop keeps what else stands in its list; only the nesting changes.
+  // a loop, and which of its children gives way to the next loop inside
   struct Shell {
     const TreeNode* node;
     size_t hole;
@@ -311,6 +330,7 @@ auto reorder_stage(const Nest& nest, const Reorder& s, RealisationId id, int sta
 }  // namespace
 
 auto apply_step(const Nest& nest, const Reorder& s, const Loc& loc) -> Result<Nest> {
+  // one loop alone is in every order
   if (s.loops.size() < 2) return nest;
   return each_stage(nest, s.stage, loc,
                     [&](const Nest& n, RealisationId id, int stage) { return reorder_stage(n, s, id, stage, loc); });
@@ -353,6 +373,7 @@ auto with_constant_extent(const Nest& nest, RealisationId id, int stage, const S
   if (!cover)
     return Diag(DiagKind::vectorize_extent_unknown, loc, verb, name, stage_text(nest, id, stage), extent)
         .with_help(str("split it by a constant first and {} the inner loop", verb));
+  // The cover may be more than is needed: what lies beyond is computed by nobody.
   leaf.clips.push_back({Form(loop_id), loop.extent, dim, Tail{}, Form(1), true, loc});
   const Nest with = with_leaf(nest, id, stage, leaf);
   loop.extent = Form(*cover);
@@ -406,7 +427,8 @@ auto check_length(const Nest& nest, const SymbolRef& loop, std::string_view verb
       .with_help(str("split the loop and {} the inner one", verb));
 }
 
-/// Common frame of unroll, vectorize, parallel: find the loop of each realisation, check it is serial, let `make` change it.
+/// Common frame of unroll, vectorize, parallel: find the loop of each realisation, check it is serial, let `make`
+/// change it.
 template <typename Make>
 auto change_kind(const Nest& nest, const LoopName& name, const Loc& loc, Make&& make) -> Result<Nest> {
   return each_stage(nest, name.stage, loc, [&](const Nest& n, RealisationId id, int stage) -> Result<Nest> {

@@ -4,6 +4,14 @@
 #include "drawloom/support/fault.h"
 
 // Steps that say where a Func is computed and stored.
+//
+//   out reads b, split into xo, xi:   for xo: { for xi: out }
+//   compute_at b out.xo               for xo: { store b; for x: b; for xi: out }
+//   store_root b                      store b; for xo: { for x: b; for xi: out }
+//
+// Nodes go into the list of the loop, before the child through which the first reader is reached: whatever stands
+// earlier in the list does not read b. A Func that is placed again is taken out first, together with what was decided
+// about its loops. How much of b each iteration computes is written nowhere: it is asked of the tree.
 
 namespace drawloom {
 namespace {
@@ -29,6 +37,7 @@ auto without_realisation(const Nest& nest, RealisationId id, const Loc& loc) -> 
   for (const auto& at : place.leaves) {
     const auto& loops = at.node->as<StageLeaf>()->loops;
     gone.push_back(loops.empty() ? at : *find_loop(nest.tree, loops.front().id));
+    // A Func computed inside would lose its place, and which other it should get is not for this step to say.
     for (const auto* guest : stage_leaves_below(gone.back().node))
       if (guest->what != id)
         return Diag(DiagKind::placement_has_guests, loc, nest.func(id).name(), nest.func(guest->what).name())
@@ -51,6 +60,7 @@ auto with_placement(const Nest& nest, int func, PlacementState state, const Loc&
   return out;
 }
 
+/// The nest as if nothing had placed the Func yet, so that the last placement counts.
 auto unplaced(const Nest& nest, int func, const Loc& loc) -> Result<Nest> {
   if (nest.graph->func(func).placement != PlacementState::Placed) return nest;
   return without_realisation(nest, {func, 0}, loc);
@@ -80,10 +90,12 @@ auto place(const Nest& nest, int func, const Site& site, const Loc& loc) -> Resu
     return Diag(DiagKind::placement_own_loop, loc, name, site_text(nest, site))
         .with_help("name a loop of a Func that reads it");
   Nest out = with_placement(removed, func, PlacementState::Placed, loc);
+  // after the graph has changed: once placed, the Func is read by those that had it inlined
   const auto readers = readers_of(out, func);
   const auto& where = *site_node(out.tree, site);
   DRAWLOOM_CHECK(!readers.empty(), "nobody reads {}", name);
   for (const auto& r : readers)
+    // Outside the loop a reader would find no storage, or that of another iteration.
     if (!where.encloses(r) && !DRAWLOOM_LEGALITY_SKIPPED) {
       const auto& reader = *r.node->as<StageLeaf>();
       const auto text = stage_text(out, reader.what, reader.stage);
@@ -122,6 +134,7 @@ auto store(const Nest& nest, int func, const Site& site, WarmUp warm, const Loc&
                    str("{} is computed at {}", f.name(), site_text(nest, site_of(nest.tree, *old.group))))
         .with_help("name that loop or one around it, or store_root");
   StoreNode node = *old.store->node->as<StoreNode>();
+  // what else was decided about the storage moves along
   node.warm = warm, node.loc = loc;
   Nest out = nest;
   out.tree = replace_at(out.tree, path_of(nest.tree, *old.store), {});

@@ -3,7 +3,9 @@
 #include "drawloom/nest/apply.h"
 #include "drawloom/support/fault.h"
 
-// Steps about regions and storage: bound, align, store_in, fold_storage, nontemporal.
+// Steps about regions and storage: bound, align, store_in, fold_storage, nontemporal. Each only writes a decision down,
+// in the Func's entry of the graph or in its StoreNode. Whether it can be kept depends on regions, which later steps
+// change too, so that is asked after every step (obligations.cpp).
 
 namespace drawloom {
 namespace {
@@ -86,6 +88,7 @@ auto apply_step(const Nest& nest, const Nontemporal& s, const Loc& loc) -> Resul
   const auto& f = nest.graph->func(func);
   const auto nontemporal = [](GraphFunc& g) { g.nontemporal = true; };
   if (DRAWLOOM_LEGALITY_SKIPPED) return edit_func(nest, func, nontemporal);
+  // Decided by the definitions alone, so it is refused at once and never asked again.
   for (const auto& reader : nest.graph->funcs)
     for (const auto& stage : reader->written)
       for (const auto& a : stage)

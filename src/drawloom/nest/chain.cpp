@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
-// One iteration back from (yo, yi) is (yo, yi - 1), or, where yi starts again, (yo - 1, last iteration of yi). That last one is the
-// last that runs: a split whose factor does not divide leaves a tail in the middle of other loops.
+// One iteration back from (yo, yi) is (yo, yi - 1), or, where yi starts again, (yo - 1, last iteration of yi). That
+// last one is the last that runs: a split whose factor does not divide leaves a tail in the middle of other loops.
 //
-//   split y -> yo, yi by 8; split yi -> ym, yn by 3     ym, yn = 2, 1 ends a strip: 2, 2 is cut off, or row 8 would count as done
+//   split y -> yo, yi by 8; split yi -> ym, yn by 3     ym, yn = 2, 1 ends a strip: 2, 2 is cut off, or row 8 would
+//                                                       count as done
+//
+// A need such as 8*yo + yi + 2 steps back to 8*yo + yi + 1 in both cases, and one formula does for all iterations.
+// Where the two differ the answer is a choice on yi being past its first iteration.
 
 namespace drawloom {
 namespace {
@@ -20,6 +24,7 @@ auto with_values(const Form& f, const std::vector<std::pair<const Symbol*, Form>
 
 }  // namespace
 
+/// Along each loop alone, and across the restart of the loops inside.
 auto Chain::is_monotone(const Form& f) const -> bool {
   for (const auto& l : links_) {
     const auto direction = direction_of(f, l.loop->id.get());
@@ -53,6 +58,7 @@ auto Chain::previous(const Form& f) const -> std::optional<Form> {
 }
 
 auto Chain::not_first() const -> Cond {
+  // ids never lie below their first iteration, so the sum is 0 only where all are there
   Form past(0);
   for (const auto& l : links_) past += Form(l.loop->id) - l.first;
   return Cond::nonnegative(past - 1);
@@ -79,6 +85,7 @@ auto Chain::last_iteration(const LoopNode& loop, const Values& outer, const Fact
     start.emplace_back(loop.id.get(), Form(0));
     const Form room = with_values(resolve(nest_, c->limit, cache_) - 1, outer) - with_values(c->index, start);
     const Form step = with_values(c->index, outer) - with_values(c->index, start);
+    // only a clip that counts single iterations says how many there are
     if (step != Form(loop.id)) return {};
     if (!known.proves_le(last, room)) last = known.simplify(min(last, room));
   }

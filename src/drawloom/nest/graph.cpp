@@ -6,6 +6,18 @@
 #include "drawloom/ir/rewrite.h"
 #include "drawloom/nest/cone.h"
 
+// What each stage reads, as boxes of Forms over its own dimensions: all that regions need to know of the definitions.
+//
+//   b(x) = in(x - 1) + in(x + 1)     in: [x - 1, x + 1]         boxes whose ends differ by constants become one
+//   c(x) = b(2*x), b inlined         in: [2*x - 1, 2*x + 1]     the box of b over the box at which it is read
+//   d(x) = in(a(x)), a u8            in: [0, 255], a: [x, x]    data may have any value of its range
+//
+// Done once per definition and kept, so that queries never walk expressions. A step that inlines a Func, or places one
+// that was, recomputes the summaries of those that look through it and shares the others.
+//
+// Hulls lose what lies between: in(x) + in(n - x) stay two boxes, since no constant says which end is lower. More than
+// a few boxes multiply in every union of regions, so from the fifth on they are joined by min and max.
+
 namespace drawloom {
 namespace {
 
@@ -30,6 +42,7 @@ auto subscript_interval(const Form& f) -> Interval<Form> {
   std::vector<SymbolRef> kept;
   const Form plain = replace_atoms(f, [&](const Atom& a, const auto&) -> std::optional<Form> {
     if (a.kind != AtomKind::Opaque) return {};
+    // A symbol for each atom: data that are equal, but not one atom, may then differ, which only widens the box.
     const auto stand_in = make_symbol(SymbolKind::Let, "data");
     Interval<Form> range;
     if (a.range.lo) range.lo = Form(*a.range.lo);
@@ -71,6 +84,7 @@ auto force_merge(const Box& a, const Box& b) -> Box {
   return out;
 }
 
+/// Into the first box whose ends are a constant away, else beside them, else into the last by force.
 void add_box(std::vector<Box>& boxes, const Box& box) {
   for (auto& b : boxes)
     if (auto merged = merge_boxes(b, box)) {
@@ -171,6 +185,7 @@ void compose(std::vector<AccessSummary>& out, const GraphFunc& inlined, const Ac
         Box mapped;
         for (const auto& i : box) {
           Interval<Form> m;
+          // The lower end of a lower end: each end of the inner box is itself an interval over the outer one.
           if (i.lo) m.lo = form_interval(*i.lo, env).lo;
           if (i.hi) m.hi = form_interval(*i.hi, env).hi;
           mapped.push_back(m);
@@ -235,8 +250,10 @@ auto make_graph(const PipelineRef& pipeline) -> Result<GraphRef> {
     for (int s = 0; s < def->stages(); ++s) {
       Collector collector(*graph, static_cast<int>(graph->funcs.size()) - 1);
       const auto& stage = def->stage(s);
+      // subscripts read too: hist(in(r)) needs in
       for (const auto& e : stage.lhs) DRAWLOOM_REQUIRE(collector.visit(e));
       for (const auto& e : stage.values) DRAWLOOM_REQUIRE(collector.visit(e));
+      // where an update writes counts like what it reads of itself: both must lie in the Func's region
       if (s > 0) DRAWLOOM_REQUIRE(collector.add_self(stage.lhs, stage.loc));
       f->self_accesses.push_back(std::move(collector.self));
       f->written.push_back(std::move(collector.found));
@@ -252,8 +269,10 @@ auto with_func(const GraphRef& graph, int i, GraphFuncRef changed) -> GraphRef {
   std::vector<bool> stale(graph->funcs.size(), false);
   const bool look_through_changed = graph->func(i).is_inlined() != changed->is_inlined();
   out->funcs[static_cast<size_t>(i)] = std::move(changed);
+  // A bound changes no summary: only whether readers look through the Func does.
   if (!look_through_changed) return out;
   stale[static_cast<size_t>(i)] = true;
+  // producers stand before consumers, so one pass reaches everybody
   for (size_t k = static_cast<size_t>(i) + 1; k < out->funcs.size(); ++k) {
     bool reads_stale = false;
     for (size_t p = static_cast<size_t>(i); p < k && !reads_stale; ++p)

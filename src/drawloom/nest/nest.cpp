@@ -4,6 +4,16 @@
 
 #include "drawloom/nest/apply.h"
 
+// The nest before the first step, each step, and what is done after the last one.
+//
+//   hist(i) = 0, hist(in(r)) += 1, out(x, y) = hist(x) + hist(y)
+//     make_nest     for y: for x: out                           hist is open
+//     close_nest    for y: for x: { store hist; for i: hist; for r: hist.update(0); out }
+//     settle_clips  a clip 8*xo + xi < X goes where X is by now known to be a multiple of 8
+//
+// Closing is done on a copy, by whoever asks about regions, prints or lowers: as long as a Func is open, a step may
+// still place it. The closed nest is not kept: every step would have to bring it up to date.
+
 namespace drawloom {
 namespace {
 
@@ -19,8 +29,8 @@ auto stage_dim(const FunctionDef& f, const SymbolRef& var, const SymbolRef& loop
           make_symbol(SymbolKind::Let, str("{}.{}.extent", f.name, var->name)), Form(loop)};
 }
 
-/// Loops of one stage: RVars innermost (first fastest), then pure dimensions (first innermost), then the ordered dimension
-/// of a recurrence: a step of it reads others of all coordinates.
+/// Loops of one stage: RVars innermost (first fastest), then pure dimensions (first innermost), then the ordered
+/// dimension of a recurrence: a step of it reads others of all coordinates.
 auto stage_nest(const FunctionDef& f, RealisationId what, int stage, const Loc& loc) -> TreeRef {
   const auto& def = f.stage(stage);
   StageLeaf leaf;
@@ -43,6 +53,7 @@ auto stage_nest(const FunctionDef& f, RealisationId what, int stage, const Loc& 
   for (size_t i = 0; i < vars.size(); ++i) {  // innermost first
     LoopNode loop;
     loop.id = leaf.loops[vars.size() - 1 - i].id;
+    // a symbol, not a form: what the region is may change with each step, the loop need not
     loop.extent = Form(leaf.dims[i].whole);
     loop.loc = loc;
     node = tree_node(loop, {node});
@@ -80,6 +91,8 @@ auto make_nest(const PipelineRef& pipeline, const Target& target) -> Result<Nest
 
 namespace {
 
+/// Gives each leaf that reads an open Func with updates a realisation of its own, right before it: the place that keeps
+/// least in storage and shares nothing. What such a Func reads is closed in the same way.
 class Closer {
  public:
   explicit Closer(const Graph& graph) : graph_(graph), copies_(graph.funcs.size(), 0) {}
@@ -109,6 +122,7 @@ class Closer {
 
   void realise(std::vector<TreeRef>& list, int f) {
     const RealisationId id{f, copies_[static_cast<size_t>(f)]++};
+    // through append, so that open Funcs it reads get their place before it
     for (const auto& n : new_realisation(graph_, id, graph_.func(f).def->loc)) append(list, n);
   }
 
@@ -124,6 +138,7 @@ auto has_open_reductions(const Graph& graph) -> bool {
 }  // namespace
 
 auto close_nest(const Nest& nest) -> Result<Nest> {
+  // mostly nothing is open, and the tree and its index are shared
   if (!has_open_reductions(*nest.graph)) return nest;
   Nest out = nest;
   out.tree = Closer(*nest.graph).close(nest.tree);

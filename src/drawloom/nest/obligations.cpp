@@ -4,8 +4,15 @@
 #include "drawloom/support/fault.h"
 
 // Decisions in the tree are promises: constant extents of vector and unrolled loops, store places that no parallel loop
-// separates from the compute place, fold depths, memory that needs a constant size, readers inside the loop a Func is computed at.
-// Whatever step comes later, all of them must still hold, so that lowering never refuses.
+// separates from the compute place, fold depths, memory that needs a constant size, readers inside the loop a Func is
+// computed at. Whatever step comes later, all of them must still hold, so that lowering never refuses.
+//
+//   split out.x -> xo, xi by 4; compute_at b out.xo; vectorize b.x    out reads b(x) and b(x + 1): five lanes
+//   align b.x by 4                                                    eight would be needed: refused, and the line of
+//                                                                     `vectorize` is named
+//
+// All are asked of the tree again after every step. A list of what each step promised would be a second truth, to be
+// kept up to date by every step.
 
 namespace drawloom {
 namespace {
@@ -44,6 +51,7 @@ class Obligations {
   auto check_encloses(RealisationId id, const Located& at) -> Status {
     const auto& leaf = *at.node->as<StageLeaf>();
     const auto& group = *place_of(nest_, id).group;
+    // in the same list or deeper, and after it
     if (leaf.what == id || (node(group.parent).encloses(at) && at.number >= group.end)) return Done{};
     const auto& f = nest_.func(id);
     const auto site = site_text(nest_, site_of(nest_.tree, group));
@@ -81,6 +89,8 @@ class Obligations {
       if (!c.from_cover) continue;
       const auto loop_id = symbols_of(c.index).front();
       const auto* loop = find_loop(nest_.tree, loop_id)->node->as<LoopNode>();
+      // The clip's limit is the extent that the loop had when it was made constant: the stage's whole region, or what
+      // resolved to a number.
       const bool whole = c.dim >= 0 && c.limit == Form(leaf.dims[static_cast<size_t>(c.dim)].whole);
       const Form cover = whole ? stage_dim_range(nest_, leaf, static_cast<size_t>(c.dim), cache_).cover
                                : resolve(nest_, c.limit, cache_);
@@ -170,6 +180,8 @@ class Obligations {
   QueryCache cache_;
 };
 
+/// `bound` replaces the region; here it must contain what the readers would need without it. Whoever promises less
+/// would be read outside its storage.
 auto check_bounds(const Nest& nest, const Loc& loc) -> Status {
   QueryCache cache;
   for (const auto& id : realisations(nest)) {
@@ -177,6 +189,7 @@ auto check_bounds(const Nest& nest, const Loc& loc) -> Status {
     if (f.is_output) continue;
     for (size_t d = 0; d < f.dims.size(); ++d) {
       if (!f.dims[d].bound) continue;
+      // the same nest without the promise, asked with a cache of its own
       auto free = make_ref<GraphFunc>(f);
       free->dims[d].bound.reset();
       Nest without = nest;

@@ -4,17 +4,17 @@
 #include "drawloom/nest/cone.h"
 #include "drawloom/nest/region_box.h"
 
-// Ordered dimensions. A Func that reads itself at smaller t is a slide whose producer is the Func itself: what step t needs
-// of step t - k is the need at t widened by the self accesses. Per unit of distance along t and per other dimension that is an
-// interval, the cone:
+// Ordered dimensions. A Func that reads itself at smaller t is a slide whose producer is the Func itself: what step t
+// needs of step t - k is the need at t widened by the self accesses. Per unit of distance along t and per other
+// dimension that is an interval, the cone:
 //
 //   u(x, t) = select(t == 0, f(x), u(x - 1, t - 1) + u(x + 1, t - 1)), read at t = T over [0, n - 1]
 //     cone of x      [-1, 1]
 //     step t         x in [0 - (T - t), n - 1 + (T - t)]
 //     window of t    2 (largest self distance + 1)
 //
-// The region of a step is therefore a Form over the stage's own t loop. Steps begin with the first one of the definition, or earlier where
-// it says `t <= c` and somebody reads steps before c.
+// The region of a step is therefore a Form over the stage's own t loop. Steps begin with the first one of the
+// definition, or earlier where it says `t <= c` and somebody reads steps before c.
 
 namespace drawloom {
 namespace {
@@ -59,6 +59,7 @@ auto cone_of(const GraphFunc& f) -> std::optional<Cone> {
       if (d == t) continue;
       const auto offset = (subscripts[d] - Form(f.def->args[d])).as_constant();
       if (!offset) return {};
+      // per unit of distance, rounded outwards: an access of 3 beside at distance 2 counts as 2 per step
       cone.lo[d] = std::min(cone.lo[d], floor_ratio(*offset, *distance));
       cone.hi[d] = std::max(cone.hi[d], -floor_ratio(-*offset, *distance));
     }

@@ -3,6 +3,8 @@
 namespace drawloom {
 namespace {
 
+/// A view of the closed nest: ends and extents are asked for and resolved, so that runtime symbols, loop names and
+/// names of regions are left in them (only the index of a clip stands as it is in the tree). docs/nest.md shows six.
 class NestPrinter {
  public:
   explicit NestPrinter(const Nest& nest) : nest_(nest) {}
@@ -58,6 +60,7 @@ class NestPrinter {
 
   void channel(const ChannelNode& c, int depth) {
     std::vector<std::string> parts;
+    // covers, not needs: a transfer has one size in every iteration
     Form bytes(0);
     for (const auto& id : c.what) {
       Form elements(1);

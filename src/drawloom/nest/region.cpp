@@ -5,11 +5,11 @@
 #include "drawloom/nest/region_box.h"
 #include "drawloom/support/fault.h"
 
-// How a region is found. Consumers are asked first (the graph has no cycles), so for a realisation r of Func f at site X:
+// How a region is found. Consumers are asked first (the graph has no cycles); so for a realisation of Func f at site X:
 //
 //   for every stage c below X that reads f:
-//     box of c        the values of c's dimensions during one iteration of X: base + rel, where the loops of c inside X run
-//                     over all their iterations and the others stand still; the tail clips of c clamp the upper end
+//     box of c        the values of c's dimensions during one iteration of X: base + rel, where the loops of c inside X
+//                     run over all their iterations and the others stand still; the tail clips of c clamp the upper end
 //     image           each end of the access summary, evaluated over that box (monotone, so ends map to ends)
 //   need = union of the images; `when` says that the box of some consumer is not empty
 //
@@ -17,8 +17,8 @@
 //     box of out  [8xo, min(8xo + 7, W - 1)], free of the clamp [8xo, 8xo + 7]
 //     need of bx  [8xo - 1, min(8xo + 7, W - 1) + 1], cover 10
 //
-// Sites, not loops, are the argument, so the same code gives the storage (X = store place), the need (X = compute place)
-// and the footprint of inputs (X = root).
+// Sites, not loops, are the argument, so the same code gives the storage (X = store place), the need (X = compute
+// place) and the footprint of inputs (X = root).
 
 namespace drawloom {
 namespace {
@@ -43,6 +43,7 @@ class RegionUnion {
     out.when.any = {parts_[0].first};
     for (size_t i = 1; i < parts_.size(); ++i) {
       const auto& [when, box] = parts_[i];
+      // Parts under different conditions: where only one holds, its ends alone count, which a min of both would lose.
       const auto so_far = out.when.any;
       merge(out, box, [&](const Form& a, const Form& b, bool smaller) {
         const Form together = both(a, b, smaller);  // a choice would be exact, and doubles what stands on it
@@ -83,6 +84,7 @@ auto united_image(const Nest& nest, const Site& site, const Facts& facts, QueryC
     std::optional<StageBox> box;
     for (const auto& access : nest.func(leaf.what).reads[static_cast<size_t>(leaf.stage)]) {
       if (!reads(leaf, access)) continue;
+      // the costly part, once per leaf and only if it reads at all
       if (!box) box = box_of(nest, site, at, cache), box->when = facts.simplify(box->when);
       if (box->when.is_never()) break;
       for (const auto& b : access.boxes) {
@@ -131,6 +133,7 @@ void add_update_needs(const Nest& nest, const GraphFunc& f, const RealisationPla
     const auto regions = update_regions(nest, leaf, need, cache);
     for (size_t i = 0; i < regions.size(); ++i)
       for (size_t d = 0; d < need.dims.size(); ++d) {
+        // the stage's own coordinate: it runs over the region and adds nothing
         if (*accesses[i][d].lo == Form(f.def->args[d])) continue;
         auto& into = need.dims[d];
         const auto& part = regions[i].dims[d];
@@ -146,6 +149,7 @@ void add_update_needs(const Nest& nest, const GraphFunc& f, const RealisationPla
   }
 }
 
+/// The caller's buffer says what is wanted, whoever else reads the output.
 auto output_region(const Nest& nest, const GraphFunc& f) -> Region {
   Region out;
   out.when = When::always();
@@ -164,6 +168,8 @@ auto amount_form(const Nest& nest, const Amount& a) -> Form {
   return Form(a.value);
 }
 
+/// `bound` takes the place of what was found, `align` rounds it outwards. In this order, so that a promised region is
+/// aligned too.
 void apply_dim_decisions(const Nest& nest, const GraphFunc& f, Region& region) {
   for (size_t d = 0; d < region.dims.size(); ++d) {
     auto& r = region.dims[d];
@@ -196,6 +202,7 @@ static auto branch_facts(const Nest& nest, const Site& site) -> Facts {
 auto facts_at(const Nest& nest, const Site& site, QueryCache& cache) -> Facts {
   Facts facts = branch_facts(nest, site);
   for (const auto* loop : loops_to(nest, site)) {
+    // Iterations before 0 may come to be: then nothing may rest on 0 as the first.
     const Form last = resolve(nest, loop->extent, cache) - 1;
     facts = may_warm_up(nest, loop->id) ? facts.with(Cond::less_equal(Form(loop->id), last))
                                         : facts.with_range(loop->id, Form(0), last);
@@ -205,7 +212,8 @@ auto facts_at(const Nest& nest, const Site& site, QueryCache& cache) -> Facts {
   return facts;
 }
 
-/// What is needed where all that read are shown never to run, say a recurrence under a `bound` that lies before its first step.
+/// What is needed where all that read are shown never to run, say a recurrence under a `bound` that lies before its
+/// first step.
 static auto no_elements(size_t rank) -> Region {
   Region none;
   none.dims.assign(rank, RegionDim{Form(0), Form(-1), Form(-1), Form(0)});
@@ -241,6 +249,7 @@ static auto inherited_warm_up(const Nest& nest, RealisationId what, const Site& 
     const auto& reads = nest.func(leaf.what).reads[static_cast<size_t>(leaf.stage)];
     const bool is_reader =
         std::any_of(reads.begin(), reads.end(), [&](const AccessSummary& a) { return a.func == what.func; });
+    // what reads itself in its updates runs when it runs
     if (is_reader && leaf.what != what) most = std::max(most, warm_iterations(nest, at, compute_site, cache));
   }
   return most;
@@ -259,8 +268,9 @@ static auto facts_when_read(const Nest& nest, const RealisationPlace& place, con
   return facts;
 }
 
-/// One iteration needs nothing outside of what all need together. Both are bounds that may be wider than they must be, and each in its
-/// own way, since they come from different sites; and in the warm-up of one reader the others, which do not run, would be asking too.
+/// One iteration needs nothing outside of what all need together. Both are bounds that may be wider than they must be,
+/// and each in its own way, since they come from different sites; and in the warm-up of one reader the others, which do
+/// not run, would be asking too.
 static void keep_inside(Region& need, const Region& stored, const Facts& facts) {
   for (size_t d = 0; d < need.dims.size(); ++d) {
     auto& n = need.dims[d];
@@ -279,6 +289,7 @@ auto realisation_facts(const Nest& nest, RealisationId what, QueryCache& cache) 
   facts.compute_site = site_of(nest.tree, *place.group);
   facts.store_site = place.store ? site_of(nest.tree, *place.store) : facts.compute_site;
   facts.need = need_at(nest, what, facts.compute_site, cache);
+  // The same question at another site: all iterations of the loops between the places together.
   facts.stored = facts.store_site == facts.compute_site ? facts.need : need_at(nest, what, facts.store_site, cache);
   facts.warm_iterations = inherited_warm_up(nest, what, facts.compute_site, cache);
   if (facts.store_site != facts.compute_site)

@@ -1,4 +1,16 @@
 // Places in the tree, and the values that the dimensions of a stage take below one.
+//
+//   out.split(x, xo, xi, 8), W elements, during one iteration of xo: x = base + 8*xo + xi, xi moves over 0 .. 7
+//     lo       base + 8*xo
+//     free_hi  base + 8*xo + 7                  the split alone
+//     hi       min(that, base + W - 1)          the tail ends where the region of the stage does
+//
+// Loops inside the site are eliminated one after the other, innermost first, since bounds of inner loops may depend on
+// outer ones. Forms are monotone in loop ids as a rule, so an end of the loop gives the end of the value (interval.h);
+// where no Form bounds it, the region over more iterations is taken instead, which contains it.
+//
+// Both upper ends are carried along: hi is what must be there, and covers come from free_hi, which is mostly a constant
+// away from lo where hi is not.
 
 #include "drawloom/nest/region_box.h"
 
@@ -50,6 +62,7 @@ auto resolve(const Nest& nest, const Form& f, QueryCache& cache) -> Form {
   });
 }
 
+/// RVars run over their domain, whatever is needed; args over what is new.
 auto stage_dim_range(const Nest& nest, const StageLeaf& leaf, size_t dim, QueryCache& cache) -> RegionDim {
   const auto& f = nest.func(leaf.what);
   const auto& var = leaf.dims[dim].var;
@@ -79,6 +92,7 @@ auto begins(const StageLeaf& leaf, const TreeNode& node) -> bool {
 auto warm_iterations(const Nest& nest, const Located& leaf, const SymbolRef& loop, QueryCache& cache) -> int64_t {
   if (!may_warm_up(nest, loop)) return 0;
   const TreeNode* n = nest.tree.get();
+  // Which child of the loop's list is on the way down to the leaf? The realisation that begins there decides.
   for (const int i : path_of(nest.tree, leaf)) {
     const auto* around = n->as<LoopNode>();
     const bool in_list = around && around->id == loop;
@@ -103,12 +117,13 @@ auto interval_with(const Form& f, const SymbolRef& s, const Interval<Form>& rang
 
 namespace {
 
-/// Last iteration of a loop that its clips let through. Inside them the clamps of a region are gone, because they hold there: outside they come
-/// back with the last iteration.
+/// Last iteration of a loop that its clips let through. Inside them the clamps of a region are gone, because they hold
+/// there: outside they come back with the last iteration.
 auto last_clipped(const Nest& nest, const LoopNode& loop, Form last, QueryCache& cache) -> Form {
   for (const auto* c : clips_of(nest, loop.id)) {
     const Form rest =
         substitute(c->index, [&](const SymbolRef& s) { return s == loop.id ? std::optional(Form(0)) : std::nullopt; });
+    // a clip that counts in larger steps leaves the bound where it was: larger, not wrong
     if (c->index - rest == Form(loop.id)) last = min(last, resolve(nest, c->limit, cache) - 1 - rest);
   }
   return last;
@@ -187,6 +202,7 @@ class BoxQuery {
     const size_t first_own = around.size() - leaf.loops.size();
     const bool all_own_inside = first_own >= outer_;
     const auto& facts = realisation_facts(nest_, leaf.what, cache_);
+    // With its storage inside the site too, one iteration of the site computes all that is stored, first to last.
     const bool store_inside = all_own_inside && loops_to(nest_, facts.store_site).size() >= outer_;
 
     const auto moving = below(around, outer_);
@@ -232,8 +248,8 @@ class BoxQuery {
     return out;
   }
 
-  /// r over all iterations of the moving loops; false where no Form bounds it (products of extents that vary), and r as it was. The stage's own
-  /// loops move its region only where it is a recurrence.
+  /// r over all iterations of the moving loops; false where no Form bounds it (products of extents that vary), and r as
+  /// it was. The stage's own loops move its region only where it is a recurrence.
   auto range_over(const std::vector<const LoopNode*>& moving, const WarmLoops& warm, RegionDim& r) -> bool {
     const auto need = over_loops(nest_, {r.lo, r.hi}, moving, warm, cache_, Tails::clamp);
     const auto free = over_loops(nest_, {r.lo, r.free_hi}, moving, warm, cache_, Tails::ignore);
@@ -245,6 +261,7 @@ class BoxQuery {
   /// Some loops of the stage stand still: base + rel over the moving ones, clamped by the stage's clips.
   void fix_outer_loops(const StageLeaf& leaf, size_t d, const std::vector<const LoopNode*>& moving, RegionDim& r) {
     const Form rel = leaf.dims[d].rel;
+    // Without a loop that stands still the whole computed region is passed through.
     const bool any_fixed = [&] {
       for (const auto& s : symbols_of(rel)) {
         const bool moves = std::any_of(moving.begin(), moving.end(), [&](const LoopNode* l) { return l->id == s; });
@@ -272,6 +289,7 @@ class BoxQuery {
   size_t outer_;
 };
 
+/// Runtime symbols stand for themselves: the end is a Form at the site that is asked about.
 auto image_end(const Form& f, const StageBox& box, bool upper, bool free) -> std::optional<Form> {
   std::vector<std::pair<const Symbol*, Interval<Form>>> env;
   for (const auto& [symbol, r] : box.dims) env.emplace_back(symbol, Interval<Form>{r.lo, free ? r.free_hi : r.hi});

@@ -1,4 +1,12 @@
 // Forms of regions: lower and upper ends under choices, and what the facts leave of them.
+//
+//   lo = choose(c, y + 2, z), hi = choose(c, y + 4, z + w)
+//     hi - lo + 1    two atoms in which y and z stand
+//     decided        under c it is 3, else w + 1: choose(c, 3, w + 1)
+//
+// An extent that comes out constant is what storage, vectors and folds are made of, so equal choices are decided on
+// both ends at once. Each choice doubles the work, hence the limits on how many and how long; beyond them a form stays
+// a plain difference, correct and not constant.
 
 #include <algorithm>
 #include <unordered_set>
@@ -76,7 +84,8 @@ auto decide(const Form& f, const Cond& condition, bool yes) -> Form {
 
 namespace {
 
-/// Each choice doubles the work and the form: few are decided, what is left stays a difference, and so does what comes out long.
+/// Each choice doubles the work and the form: few are decided, what is left stays a difference, and so does what comes
+/// out long.
 auto extent_deciding(const Form& lo, const Form& hi, int choices) -> Form {
   constexpr int kHopeless = 200;
   const Form plain = hi - lo + 1;
@@ -106,6 +115,7 @@ auto cover_of(const Form& extent, const Facts& facts) -> Form {
 // ---- under facts
 
 auto simplified(const Form& f, const Facts& facts) -> Form {
+  // the number of is_long, counted without conditions
   constexpr int kLarge = 24;
   return weight(f, kLarge) < kLarge ? facts.simplify(f) : f;
 }

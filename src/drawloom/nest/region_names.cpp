@@ -1,14 +1,15 @@
 // Names for long regions.
 //
-//   f3(x) reads f4 at three places, f2 reads f3 at three, ..: each end of f2's region is a union of ends of f3's, which are unions of ends of
-//   f4's. Written out, a region doubles or trebles from stage to stage; 60 lines of program made forms of 77,000 terms.
+//   f3(x) reads f4 at three places, f2 reads f3 at three, ..: each end of f2's region is a union of ends of f3's, which
+//   are unions of ends of f4's. Written out, a region doubles or trebles from stage to stage; 60 lines of program made
+//   forms of 77,000 terms.
 //
-// Every stage has symbols for the first value and the extent of what it computes: base and whole. Where the region at the compute place does not
-// depend on loops and its ends are long, they stay symbols in what is asked of it: a region of a producer is then as long as its accesses are
-// many. Lowering computes the names first of all.
+// Every stage has symbols for the first value and the extent of what it computes: base and whole. Where the region at
+// the compute place does not depend on loops and its ends are long, they stay symbols in what is asked of it: a region
+// of a producer is then as long as its accesses are many. Lowering computes the names first of all.
 //
-// What a name hides is lost to proofs, but for constant bounds, which are written around it: min(whole, 16). Short ends keep their form, and so
-// does the extent of an aligned dimension, where later steps look for the factor.
+// What a name hides is lost to proofs, but for constant bounds, which are written around it: min(whole, 16). Short ends
+// keep their form, and so does the extent of an aligned dimension, where later steps look for the factor.
 
 #include <algorithm>
 #include <unordered_map>

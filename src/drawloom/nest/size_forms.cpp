@@ -1,4 +1,5 @@
-// Forms as numbers: at the values of the loops, and over boxes of values. Most are sums of symbols and need no more than a loop over their terms.
+// Forms as numbers: at the values of the loops, and over boxes of values. Most are sums of symbols and need no more
+// than a loop over their terms.
 
 #include "drawloom/analysis/interval.h"
 #include "drawloom/nest/size_pass.h"
@@ -11,6 +12,7 @@ auto SizePass::symbol_value(const Symbol& s, Back back) const -> int64_t {
     return at ? loop(at->number).value - (at->number == back.loop ? back.by : 0) : 0;
   }
   if (s.kind == SymbolKind::Let) return region_symbol_value(s);
+  // extents and parameters that nobody named count as 0 (sizes.h)
   const auto* v = runtime_.find(&s);
   return v ? *v : 0;
 }
@@ -74,6 +76,7 @@ auto SizePass::highest(const Form& f, const Box& box, Back back) const -> Highes
   return sum;
 }
 
+/// The general way, by the template that region.cpp uses for Forms.
 auto SizePass::interval(const Form& f, const Box& box, Back back, bool free) const -> Interval<int64_t> {
   std::vector<std::pair<const Symbol*, Interval<int64_t>>> env;
   for (const auto& [symbol, range, fixed] : box.entries)

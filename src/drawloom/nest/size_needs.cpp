@@ -1,7 +1,8 @@
 // What a realisation is needed for at a site: the union over its readers c below the site, by the rules of region.cpp.
 //
 //   some loops of c stand still     base of c + rel, the loops inside the site running over all their iterations
-//   all of c lies inside            the region of c over one iteration of the site: need(c, site), without what a slide has kept
+//   all of c lies inside            the region of c over one iteration of the site: need(c, site), without what a slide
+//                                   has kept
 
 #include <algorithm>
 
@@ -39,6 +40,7 @@ auto SizePass::own_loops(const Located& leaf) -> const std::vector<int>& {
 auto SizePass::box_of(const Reader& reader, int site, Back back) -> const Box& {
   auto& me = realisation(reader.realisation);
   const auto& leaf = *reader.at->node->as<StageLeaf>();
+  // sites around one stage are ordered by their numbers; if true, the realisation runs within one iteration of the site
   const bool all_inside = site <= me.compute_site();
   const size_t region = all_inside ? region_inside(me, site, back) : steps_inside(me, *reader.at, site);
   box_.clear();
@@ -74,8 +76,9 @@ auto SizePass::stand_still(const Located& at, const StageDim& dim, int site, Bac
   return {region.lo + lowest(dim.rel, loop_box_, back), clipped ? std::min(free_hi, region.hi) : free_hi, free_hi};
 }
 
-/// What a recurrence computes in the steps that its ordered loops take inside the site: its region is that of the step where they stand, and the
-/// first step computes most. Dimensions that the cone widens have no loops outside the ordered one.
+/// What a recurrence computes in the steps that its ordered loops take inside the site: its region is that of the step
+/// where they stand, and the first step computes most. Dimensions that the cone widens have no loops outside the
+/// ordered one.
 auto SizePass::steps_inside(const Realisation& me, const Located& at, int site) -> size_t {
   if (me.func->self_accesses[0].empty()) return me.computed;
   const auto& leaf = *at.node->as<StageLeaf>();
@@ -114,6 +117,7 @@ auto SizePass::region_inside(Realisation& me, int site, Back back) -> size_t {
     const int by = me.slid_by[d];
     const bool by_loop_outside = by != kNone && by <= site;
     if (by_loop_outside && back == Back{}) v.lo = std::max(v.lo, dims(need_at(me, site, {by}))[d].free_hi + 1);
+    // Further back the new part is taken to begin as far inside the need as it does now: it costs no second step back.
     if (by_loop_outside && back != Back{}) v.lo += dims(me.computed)[d].lo - dims(me.need)[d].lo;
     out[d] = v;
   }
@@ -135,6 +139,7 @@ auto SizePass::copy_of(size_t first, size_t rank) -> size_t {
 }
 
 auto SizePass::need_at(Realisation& me, int site, Back back) -> size_t {
+  // few are asked for per realisation, so a list does
   for (int k = me.known; k != kNone; k = known_[static_cast<size_t>(k)].before) {
     const Known& known = known_[static_cast<size_t>(k)];
     if (known.site == site && known.back == back) return known.dims;
@@ -143,6 +148,7 @@ auto SizePass::need_at(Realisation& me, int site, Back back) -> size_t {
   if (me.func->is_output)
     output_region(*me.func, need);
   else if (!union_of_reads(me, site, back, need))
+    // nobody reads it here: nothing, in every dimension
     need.fill({0, -1, -1});
   else if (!me.func->def->updates.empty())
     add_update_needs(me, back, need);

@@ -7,13 +7,20 @@
 
 // Consumers first, as in region.cpp, and by the same rules; what is different is that loops have values.
 //
-// A slide compares need(r, compute place) with the same need one iteration of a loop earlier: `back` says which everywhere below. The new part is
-// what lies above the earlier need. Where one iteration moves nothing (every other one of a downsampled Func), a longer way back says which
-// dimension the loop moves.
+// A slide compares need(r, compute place) with the same need one iteration of a loop earlier: `back` says which
+// everywhere below. The new part is what lies above the earlier need. Where one iteration moves nothing (every other
+// one of a downsampled Func), a longer way back says which dimension the loop moves.
+//
+//   out(x, y) = b(x, y) + b(x, y + 1), 16 x 100, b computed at out.y and stored at root; y stands at 50
+//     need of b in y      50 .. 51, and 49 .. 50 with y one back
+//     computed            51 .. 51: one row per iteration, 16 points, and 100 iterations
+//
+// Work that differs in the first or last iterations is not seen (here the row more that the first one computes).
 
 namespace drawloom {
 namespace {
 
+/// Counts are compared, not used to index: the largest number does for what is beyond all others.
 auto saturating_times(int64_t a, int64_t b) -> int64_t {
   int64_t out = 0;
   return __builtin_mul_overflow(a, b, &out) ? INT64_MAX : out;
@@ -53,6 +60,7 @@ void SizePass::run() {
 void SizePass::find_readers() {
   readers_of_.assign(nest_.graph->funcs.size(), kNone);
   readers_.reserve(index_.leaves.size() * 2);
+  // from the last to the first, as each is put in front of its list
   for (size_t i = index_.leaves.size(); i-- > 0;) {
     const auto& leaf = *index_.leaves[i].node->as<StageLeaf>();
     for (const auto& a : nest_.func(leaf.what).reads[static_cast<size_t>(leaf.stage)]) {
@@ -66,6 +74,7 @@ void SizePass::find_readers() {
 
 // ---- one realisation
 
+/// The loops come last: their extents are the regions found before, and realisations inside them are found later.
 void SizePass::find(Realisation& me) {
   me.need = need_at(me, me.compute_site(), {});
   me.stored = me.store_site() == me.compute_site() ? me.need : need_at(me, me.store_site(), {});
@@ -75,23 +84,27 @@ void SizePass::find(Realisation& me) {
   find_loops(me);
 }
 
-/// Per loop between the places, innermost first: the one dimension that it moves slides. Where none moves anything, all is there already.
+/// Per loop between the places, innermost first: the one dimension that it moves slides. Where none moves anything, all
+/// is there already.
 void SizePass::find_slides(Realisation& me) {
   std::array<int, kMaxRank> by;
   by.fill(kNone);
   bool any = false, all_idle = true;
   for (int l = me.compute_site(); l > me.store_site(); l = node(l).loop) {
     const int64_t value = loop(l).value;
+    // a loop of one iteration has no earlier one
     if (value < 1) continue;
     any = true;
     auto moved = moved_dims(me, {l});
     if (moved.none() && value > 1) moved = moved_dims(me, {l, value - value / 2});
     if (moved.none()) continue;
+    // as in slide.cpp: such a loop keeps nothing
     if (moved.count() > 1 || goes_back_) return;
     all_idle = false;
     size_t d = 0;
     while (!moved[d]) ++d;
     if (!updates_leave(*me.func, d)) return;
+    // the innermost loop that moves d: its last iteration is the one just before
     if (by[d] == kNone) by[d] = l;
   }
   me.slid_by = by;
@@ -102,6 +115,7 @@ void SizePass::find_slides(Realisation& me) {
     auto& lo = dims(me.computed)[d].lo;
     lo = std::max(lo, frontier + 1);
   }
+  // computed in the first iteration of the store place's run, and not again
   if (any && all_idle && me.rank > 0) dims(me.computed)[0].lo = dims(me.computed)[0].hi + 1;
 }
 
@@ -121,7 +135,8 @@ auto SizePass::moved_dims(Realisation& me, Back back) -> std::bitset<kMaxRank> {
 
 // ---- loops
 
-/// Extents of the loops of a realisation, outermost first, and where they stand; a recurrence widens with each step of its ordered loop.
+/// Extents of the loops of a realisation, outermost first, and where they stand; a recurrence widens with each step of
+/// its ordered loop.
 void SizePass::find_loops(Realisation& me) {
   const auto cone = me.func->self_accesses[0].empty() ? std::nullopt : cone_of(*me.func);
   Dims widest;
@@ -139,6 +154,7 @@ void SizePass::find_loops(Realisation& me) {
       l.value = l.extent < 1 ? 0 : l.extent / 2;
       const int outer = node(number).loop;
       l.runs = saturating_times(outer == kRoot ? 1 : loop(outer).runs, std::max<int64_t>(l.extent, 0));
+      // the loops inside the ordered one are shorter with each step
       if (cone && current_->stage == 0) narrow(me, *cone, widest);
     }
   }

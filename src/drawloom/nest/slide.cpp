@@ -60,8 +60,8 @@ class SlideFinder {
   }
 
  private:
-  /// The loops that move dimension d stand outside all others of the chain. Where they do not, an iteration of an outer loop
-  /// comes back to elements of d that were computed in an earlier one, so all of d stays live.
+  /// The loops that move dimension d stand outside all others of the chain. Where they do not, an iteration of an outer
+  /// loop comes back to elements of d that were computed in an earlier one, so all of d stays live.
   auto moves_first(size_t d) const -> bool {
     bool others_began = false;
     for (const auto* l : chain_) {
@@ -91,6 +91,7 @@ class SlideFinder {
     for (size_t i = 0; i < chain_.size(); ++i)
       for (size_t d = 0; d < facts_.need.dims.size(); ++d) {
         if (!uses(facts_.need.dims[d], chain_[i]->id)) continue;
+        // What is new along a diagonal is no box.
         if (owner[i] >= 0) return none(str("loop {} moves two dimensions at once", chain_[i]->id->name));
         owner[i] = static_cast<int>(d);
       }
@@ -100,12 +101,13 @@ class SlideFinder {
       if (std::count(owner.begin(), owner.end(), static_cast<int>(d)) != 0 && !slide_along(static_cast<int>(d), owner))
         return;
     for (auto& c : facts_.computed.when.any) c = whatever_iteration(c);
+    // all or nothing: the chain of one dimension counts on those of the others
     for (const auto& s : found_) apply(s);
     facts_.slides = std::move(found_);
   }
 
-  /// What a loop's iteration leaves out no later one computes: those before it must have covered the other dimensions as far. So no loop of
-  /// another dimension inside may run further later on.
+  /// What a loop's iteration leaves out no later one computes: those before it must have covered the other dimensions
+  /// as far. So no loop of another dimension inside may run further later on.
   auto uneven_ranges(const std::vector<int>& owner) const -> std::optional<std::string> {
     for (size_t inner = 0; inner < chain_.size(); ++inner) {
       const Form extent = resolve(nest_, chain_[inner]->extent, cache_);
@@ -118,7 +120,8 @@ class SlideFinder {
 
   void none(std::string why) { facts_.no_slide = std::move(why); }
 
-  /// Loops that move nothing: all but their first iteration find everything computed. They join the chain of a dimension.
+  /// Loops that move nothing: all but their first iteration find everything computed. They join the chain of a
+  /// dimension.
   void assign_idle_loops(std::vector<int>& owner) const {
     int home = 0;
     for (int o : owner)
@@ -155,6 +158,7 @@ class SlideFinder {
 
   auto arg_name(int d) const -> const std::string& { return nest_.func(what_).def->args[static_cast<size_t>(d)]->name; }
 
+  /// An update that writes elsewhere in d may change elements that an earlier iteration has handed out.
   auto updates_leave_pure(int d) const -> bool {
     const auto& f = *nest_.func(what_).def;
     for (const auto& u : f.updates) {
@@ -178,26 +182,30 @@ class SlideFinder {
     return monotone_lo(later, chain) && monotone_lo(first, chain) && known_.with(*choice).proves_le(first, later);
   }
 
-  /// need.hi one iteration earlier. Without the clamps of tails where these only end the dimension: what they cut off no later iteration
-  /// needs either. Where hi jumps over what a clamp cut off (a second consumer goes further up than the tail of the first), with them.
+  /// need.hi one iteration earlier. Without the clamps of tails where these only end the dimension: what they cut off
+  /// no later iteration needs either. Where hi jumps over what a clamp cut off (a second consumer goes further up than
+  /// the tail of the first), with them.
   auto frontier(const RegionDim& need, const Chain& chain) const -> std::optional<Form> {
     return chain.previous(tail_only_stops(need, chain) ? need.free_hi : need.hi);
   }
 
   auto tail_only_stops(const RegionDim& need, const Chain& chain) const -> bool {
     if (need.hi == need.free_hi) return true;
+    // the frontier without clamps must not be above what the clamped need has reached, as far as it still matters
     const auto free = chain.previous(need.free_hi), clamped = chain.previous(need.hi);
     return !free || !clamped || known_.proves_le(min(need.hi, *free), *clamped);
   }
 
   auto wants_gradual(const Slide& s, const RegionDim& need, const Chain& chain) -> bool {
     const auto* store = place_.store ? place_.store->node->as<StoreNode>() : nullptr;
+    // one loop, all of it along this dimension: with more, iterations before 0 of one lie among those of another
     if (!store || store->warm == WarmUp::whole || chain.size() != 1 || chain_.size() != 1) return false;
     if (chain.loop(0).how != ForKind::Serial || consumer_starts_whole(chain.loop(0).id)) return false;
     const Form total_lo = facts_.stored.dims[static_cast<size_t>(s.dim)].lo;
     const Facts later = known_.with(s.not_first);
     if (!later.proves_le(need.lo, s.previous_hi + 1)) return false;  // rows would be computed that nobody needs
     for (int64_t w = 0; w <= kMaxWarmUp; ++w) {
+      // Back from iteration 0, as long as an iteration still reaches something of the whole region.
       const Form at = shifted(need.free_hi, chain.loop(0).id, Form(-w)) - total_lo;
       const auto c = at.as_constant();
       if (!c) return false;
@@ -208,6 +216,8 @@ class SlideFinder {
     return false;
   }
 
+  /// Such a consumer asks for all of its first region in iteration 0 and does not run before: there is nothing to start
+  /// early for.
   auto consumer_starts_whole(const SymbolRef& loop) const -> bool {
     for (const auto& at : stage_leaves(nest_.tree)) {
       const auto& leaf = *at.node->as<StageLeaf>();
@@ -218,7 +228,8 @@ class SlideFinder {
     return false;
   }
 
-  /// Later iterations count on what this one computes, also where its reader has nothing to do in this one: it may start later.
+  /// Later iterations count on what this one computes, also where its reader has nothing to do in this one: it may
+  /// start later.
   auto whatever_iteration(const Cond& c) const -> Cond {
     if (c.is_never()) return c;
     Cond out;
@@ -232,6 +243,7 @@ class SlideFinder {
     auto& d = facts_.computed.dims[static_cast<size_t>(s.dim)];
     const Form next = s.previous_hi + (DRAWLOOM_FAULT(new_part_off_by_one) ? 2 : 1);
     if (s.gradual) {
+      // Nothing below the first element of the whole is ever needed; far enough back the new part is empty.
       d.lo = known_.simplify(max(next, facts_.stored.dims[static_cast<size_t>(s.dim)].lo));
     } else {
       const Form lo = decide(d.lo, s.not_first, true);

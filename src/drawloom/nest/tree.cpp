@@ -4,6 +4,13 @@
 
 #include "drawloom/nest/tree_index.h"
 
+// Edits of an immutable tree copy the path to the root and share the rest.
+//
+//   root [A [a1 a2] B]    replace_at {0, 1} by c:    root' [A' [a1 c] B], where a1 and B are the old nodes
+//
+// A step therefore costs its depth, and the nest before it stays valid: a search keeps many nests at once. Copies start
+// without an index (lazy.h), since the numbers in it are those of the tree it was made for.
+
 namespace drawloom {
 namespace {
 

@@ -2,6 +2,16 @@
 
 #include <algorithm>
 
+// One walk numbers the nodes in program order; everything else follows from the numbers.
+//
+//   number  0 root   1 store b   2 for xo   3 for x   4 b   5 for xi   6 out
+//   end       7        2           7          5         5     7          7
+//
+// A node encloses another when its number is smaller and its end larger than the other's number: two comparisons
+// instead of a walk up. The index holds vectors of numbers and plain structs rather than maps, because a search makes
+// one for each tree it looks at. What only region queries ask for, and the table of loops by id, are made when first
+// asked for.
+
 namespace drawloom {
 namespace {
 
@@ -44,12 +54,14 @@ class Indexer {
     if (func >= out_.first_copy.size()) out_.first_copy.resize(func + 1, -1);
     const int number = static_cast<int>(out_.places.size());
     out_.realisations.push_back(what);
+    // realisations of one Func are chained through places, the latest first
     out_.places.emplace_back().next_copy = out_.first_copy[func];
     return out_.first_copy[func] = number;
   }
 
   /// The leaves by realisation: stages of one mostly follow each other, but need not.
   void group_leaves() {
+    // counting sort, so that a realisation is a span of one vector
     std::vector<size_t> end(out_.places.size() + 1, 0);
     for (const int p : out_.place_of_leaf) ++end[static_cast<size_t>(p) + 1];
     for (size_t p = 0; p < out_.places.size(); ++p) end[p + 1] += end[p];
@@ -75,6 +87,7 @@ class Indexer {
   TreeIndex out_;
 };
 
+/// A loop that two stages name has the clips of neither: what is cut off for one need not be for the other.
 class RegionIndexer {
  public:
   explicit RegionIndexer(const TreeIndex& index) : index_(index) {}

@@ -46,6 +46,7 @@ auto unknown_word(std::string_view what, const std::string& word, const std::vec
 
 auto StepCursor::at_end() const -> bool { return tokens_->at_end() || (moved_ && tokens_->peek().starts_line); }
 
+/// `words` may be several tokens, as `.update(`. Taken as a whole or not at all, and never across a line.
 auto StepCursor::take(std::string_view words) -> bool {
   size_t count = 0;
   for (size_t at = 0; at < words.size(); ++count) {

@@ -1,4 +1,11 @@
 // From the free order of the fluent API to the order in which text is applied (design section 4).
+//
+// Example, as recorded and as applied, where blur is the output:
+//     blur_x.compute_at(blur, yi)     split blur.y -> y, yi by 32
+//     blur.split(y, y, yi, 32)        compute_at blur_x blur.yi
+// Funcs nearer to the outputs come first, since a loop must be there before something is put into it. Within a Func
+// where it is computed comes first, then where it is stored, then its loops, each stage in the order in which it was
+// written.
 
 #include <algorithm>
 #include <unordered_map>

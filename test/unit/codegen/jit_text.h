@@ -15,8 +15,11 @@
 
 namespace drawloom {
 
+/// Programs whose subscripts are flat already; the texts need not say so.
 inline auto parse_all(std::string_view text) -> std::vector<Program> {
-  return parse_programs(str("drawloom-ir 1\n{}", text), "test.ir").or_throw();
+  auto out = parse_programs(str("drawloom-ir 1\n{}", text), "test.ir").or_throw();
+  for (auto& p : out) p.flat_storage = true;
+  return out;
 }
 
 /// `text` with each `$name` replaced.

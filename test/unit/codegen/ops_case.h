@@ -31,6 +31,7 @@ struct Build {
 inline auto map_program(const std::string& name, const std::vector<Type>& inputs, Type result, int lanes,
                         const std::vector<Build>& operations) -> Program {
   Program p;
+  p.flat_storage = true;
   p.name = name;
   const SymbolRef i = make_symbol(SymbolKind::Loop, "i");
   auto at = [&](int64_t offset) {

@@ -32,6 +32,7 @@ class Generator {
   auto program() -> Program {
     Program p;
     p.name = "f";
+    p.flat_storage = flat_ = random_.chance(20);
     for (int64_t n = random_.uniform(1, 3); n > 0; --n) {
       const auto buffer = make_buffer(hint(), pick(kTypes), rank(), MemoryKind::Argument);
       p.arguments.push_back(BufferArgument{buffer, random_.chance(50) ? ArgumentRole::Output : ArgumentRole::Input});
@@ -158,8 +159,7 @@ class Generator {
   };
   auto element(const BufferRef& buffer, int lanes, int depth) -> Element {
     Element e;
-    const bool flat = buffer->rank > 0 && random_.chance(20);
-    for (int d = 0; d < (flat ? 1 : buffer->rank); ++d) e.index.push_back(expr(kIndex.with_lanes(lanes), depth));
+    for (int d = 0; d < (flat_ ? 1 : buffer->rank); ++d) e.index.push_back(expr(kIndex.with_lanes(lanes), depth));
     if (random_.chance(30)) e.mask = expr(kBool.with_lanes(lanes), depth);
     if (!e.index.empty() && random_.chance(30)) e.origin = {expr(kIndex.with_lanes(lanes), depth), e.index[0]};
     return e;
@@ -231,8 +231,7 @@ class Generator {
     const auto memory = static_cast<MemoryKind>(random_.uniform(1, 3));
     const auto buffer = make_buffer(hint(), pick(kTypes), rank(), memory);
     ExprList extents;
-    const int count = buffer->rank > 1 && random_.chance(30) ? 1 : buffer->rank;
-    for (int d = 0; d < count; ++d) {
+    for (int d = 0; d < (flat_ ? 1 : buffer->rank); ++d) {
       extents.push_back(memory == MemoryKind::Heap ? expr(kIndex, 3) : index_imm(random_.uniform(0, 99)));
     }
     return allocate(buffer, extents, inside({}, buffer, depth));
@@ -252,6 +251,7 @@ class Generator {
 
   CounterRandom random_;
   RandomIrLimits limits_;
+  bool flat_ = false;  ///< one subscript an element
   std::vector<SymbolRef> symbols_;
   std::vector<BufferRef> buffers_;
   ExprList made_;

@@ -99,7 +99,7 @@ TEST_CASE("claims are checked only when claimed", "[ir][verify]") {
     others &= ~static_cast<InvariantSet>(Invariant::FlatStorage);
     CHECK(messages(p, others).empty());
   };
-  only(s.program(s.put(index_imm(1))), Invariant::FlatStorage, "`store %out[0, 0] = 1`: storage is not flat");
+  only(s.program(s.put(index_imm(1))), Invariant::FlatStorage, "`@f`: storage is not flat");
   only(s.program(make_block({s.loop(s.x, store_fence()), s.loop(s.x, store_fence())})), Invariant::UniqueNames,
        "`for %x = 0 : 4 {`: another binder binds the same name");
   only(s.program(s.loop(s.x, store_fence(), ForKind::Vectorized)), Invariant::NoVectorLoops,
@@ -110,6 +110,23 @@ TEST_CASE("claims are checked only when claimed", "[ir][verify]") {
   const auto put = [&](Expr at) { return store(r, {at}, index_imm(1)); };
   only(s.program(allocate(r, {index_imm(4)}, s.loop(s.x, make_block({put(var_ref(s.x)), put(index_imm(0))})))),
        Invariant::RegistersConstant, "`store %r[%x] = 1`: subscript `%x` of a register is not constant");
+}
+
+TEST_CASE("subscripts count elements where storage is flat, else dimensions", "[ir][verify]") {
+  const Setting s;
+  auto flat = s.program(s.put(index_imm(1)));
+  flat.flat_storage = true;
+  CHECK(messages(flat) == Messages{"`store %out[0, 0] = 1`: 2 subscripts, not 1, as the program says flat_storage"});
+  const auto text = [](std::string_view facts, std::string_view index) {
+    const auto programs = parse_programs(
+        str("drawloom-ir 1\n\nfunc @p(out %out: buffer<index, 2>){} {{\nstore %out[{}] = 1\n}}\n", facts, index),
+        "p.ir");
+    return messages(programs.value().at(0));
+  };
+  CHECK(text(" flat_storage", "3").empty());
+  CHECK(text("", "3, 0").empty());
+  CHECK(text("", "3") ==
+        Messages{"`store %out[3] = 1`: 1 subscripts, not 2, as the program does not say flat_storage"});
 }
 
 TEST_CASE("verifying costs the size of the DAG", "[ir][verify]") {

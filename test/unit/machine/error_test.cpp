@@ -95,14 +95,14 @@ TEST_CASE("flat subscripts see the gaps between rows", "[machine]") {
       make_strided_array(int_type(32), {{.min = 0, .extent = 3, .stride = 1}, {.min = 5, .extent = 2, .stride = 4}});
   auto o = row(8);
   const auto text = [](const char* position) {
-    return str("func @p(%in: buffer<i32, 2>, out %o: buffer<i32, 1>) {{\nstore %o[0] = %in[{}]\n}}", position);
+    return str("func @p(%in: buffer<i32, 2>, out %o: buffer<i32, 1>) flat_storage {{\nstore %o[0] = %in[{}]\n}}",
+               position);
   };
-  const MachineOptions flat{.flat_storage = true};
-  CHECK(errors_of(run_text(text("6"), {&in, &o}, flat)).empty());
-  check_one_error(run_text(text("3"), {&in, &o}, flat), DiagKind::machine_out_of_bounds,
-                  "p reads `in`(3), outside [0, 6]", 3);
-  check_one_error(run_text(text("7"), {&in, &o}, flat), DiagKind::machine_out_of_bounds,
-                  "p reads `in`(7), outside [0, 6]", 3);
+  CHECK(errors_of(run_text(text("6"), {&in, &o})).empty());
+  check_one_error(run_text(text("3"), {&in, &o}), DiagKind::machine_out_of_bounds, "p reads `in`(3), outside [0, 6]",
+                  3);
+  check_one_error(run_text(text("7"), {&in, &o}), DiagKind::machine_out_of_bounds, "p reads `in`(7), outside [0, 6]",
+                  3);
 }
 
 TEST_CASE("a lane that its mask left unread means nothing", "[machine]") {

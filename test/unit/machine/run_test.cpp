@@ -135,7 +135,7 @@ TEST_CASE("buffers of rank 0 and 2, multi-dimensional and flat", "[machine]") {
     }
   }
 })";
-  const char* flat = R"(func @p(out %o: buffer<i32, 2>) {
+  const char* flat = R"(func @p(out %o: buffer<i32, 2>) flat_storage {
   allocate %k: i32[1] rank 0 register
   allocate %t: i32[6] rank 2 heap
   store %k[0] = 10:i32
@@ -148,7 +148,7 @@ TEST_CASE("buffers of rank 0 and 2, multi-dimensional and flat", "[machine]") {
 })";
   auto o2 = o;
   CHECK(errors_of(run_text(logical, {&o})).empty());
-  CHECK(errors_of(run_text(flat, {&o2}, {.flat_storage = true})).empty());
+  CHECK(errors_of(run_text(flat, {&o2})).empty());
   CHECK(ints(o) == std::vector<int64_t>{0, 1, 2, 10, 11, 12});
   CHECK(ints(o2) == ints(o));
 }

@@ -47,6 +47,24 @@ def check(name, text, words, status, *expected):
     return done.stdout
 
 
+def check_compile():
+    """A case and a program to files: the object has the function, the header declares it, the schedule is beside them."""
+    global failures
+    program = check("lower for compile", BLUR, ["lower", "{file}", "--after", "emit_nest"], 0)
+    for name, text, suffixes in [("case", BLUR, [".h", ".o", ".sched"]), ("program", program, [".h", ".o"])]:
+        with tempfile.TemporaryDirectory() as folder:
+            check(f"compile a {name}", text, ["compile", "{file}", "--output", f"{folder}/sharp"], 0)
+            made = sorted(Path(folder).iterdir())
+            if [f.name for f in made] != ["sharp" + s for s in suffixes]:
+                failures += 1
+                print(f"compile a {name}: made {made}")
+            elif "blur(" not in made[0].read_text() or b"blur" not in made[1].read_bytes():
+                failures += 1
+                print(f"compile a {name}: no function blur")
+    check("compile into no folder", BLUR, ["compile", "{file}", "--output", "/nowhere/sharp"], 2, "/nowhere/")
+    check("compile a refused schedule", REFUSED, ["compile", "{file}"], 2, "{file}:12:", "xj")
+
+
 def main():
     global failures
     check("run", BLUR, ["run", "{file}"], 0, "right  emit_nest", "right  flatten_storage", "right  native")
@@ -64,6 +82,7 @@ def main():
     check("no such command", BLUR, ["walk", "{file}"], 2, "usage: drawloom")
     check("no file", BLUR, ["run"], 2, "usage: drawloom")
     check("no such option", BLUR, ["run", "{file}", "--fast"], 2, "usage: drawloom")
+    check_compile()
     for name, wrong in [
         ("machine code ran though it was not wanted", "native" in without),
         ("the program after the first pass has vectors already", "ramp(" in early),

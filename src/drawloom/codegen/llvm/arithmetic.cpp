@@ -171,6 +171,7 @@ auto Arithmetic::compare(BinaryOp op, Type t, Value* a, Value* b) -> Value* {
 /// floor(a / |b|) = ((a ^ s) / |b|) ^ s, because ~x turns rounding down into rounding up. The division is of numbers
 /// without sign and below 2^(bits-1), so it has no overflow case (INT_MIN/-1 wraps in the last negation) and, for a
 /// constant b, is a multiplication and a shift.
+/// Example, -7 / 2: s = -1, -7 ^ -1 = 6, 6 / 2 = 3, 3 ^ -1 = -4; the remainder is -7 + 4 * 2 = 1.
 auto Arithmetic::floor_divide(Type t, Value* a, Value* b, bool remainder) -> Value* {
   const llvm::APInt* constant = constant_lanes(b);
   llvm::Constant* zero = llvm::Constant::getNullValue(b->getType());
@@ -224,6 +225,7 @@ auto Arithmetic::shift_one_way(Type t, Value* a, Value* n, bool left) -> Value* 
   return b_.CreateSelect(inside, shifted, llvm::Constant::getNullValue(type));
 }
 
+/// A signed amount below 0 shifts the other way. For a constant amount one of the two ways is all there is.
 auto Arithmetic::shift(Type t, Value* a, Value* n, bool left) -> Value* {
   if (!is_signed(t)) return shift_one_way(t, a, n, left);
   const llvm::APInt* constant = constant_lanes(n);

@@ -1,3 +1,7 @@
+// From programs to bytes: refuse, emit, verify, optimise, ask for registers left in memory, emit bytes.
+//
+// That a Register buffer became values shows only after SROA. An alloca that has its name then was subscripted by
+// something that is no constant; it would work, slowly, where the schedule has asked for registers, so it is refused.
 #include "drawloom/codegen/code.h"
 
 #include <chrono>

@@ -1,4 +1,7 @@
 /// Masked loads and stores whose mask became a constant, as the plain ones they are.
+///
+/// Example, mask 1 1 1 0 0 1 0 0 over 8 floats: a store of 3 and a store of 1. A load goes the other way: its parts are
+/// put in place of the lanes of what the masked load gives for lanes that are off.
 
 #include "drawloom/codegen/llvm/machine.h"
 #include "llvm/IR/IntrinsicInst.h"

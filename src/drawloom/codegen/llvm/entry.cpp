@@ -1,5 +1,11 @@
-/// Entry points: the context, checks of the arguments through the table, their fields as symbols; and the uniform
-/// form `NAME_argv`.
+/// Entry points: the context, checks of the arguments through the table, their fields as symbols; and the uniform form
+/// `NAME_argv`.
+///
+///     func @blur(%in: buffer<u16, 2>, out %out: buffer<u16, 2>, %k: f32)   becomes
+///     int blur(context, buffer *in, buffer *out, float k)    and    int blur_argv(context, void **args)
+///
+/// The order in it matters: a context is found before anything can be reported, the buffers are checked before their
+/// fields are read, and an output is marked as newer only when everything was written.
 
 #include <cstring>
 

@@ -36,6 +36,7 @@ auto FunctionEmitter::entry_alloca(llvm::Type* type, int64_t count, int align, c
   return a;
 }
 
+/// In the block that dominates all others, wherever the first use stands: later uses must find it too.
 auto FunctionEmitter::capture(Value* parents) -> Value* {
   if (llvm::isa<llvm::Constant>(parents)) return parents;
   constexpr int64_t kAlign = 8;

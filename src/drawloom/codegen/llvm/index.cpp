@@ -1,4 +1,13 @@
 /// Expressions of type index: scalars as sums ordered by depth (linear.h), vectors as ramps where they are ramps.
+///
+/// Example, (y + 1) * stride + x in loops over y (depth 1) and x (depth 2), stride known outside (depth 0):
+///     y + 1            y, constant 1
+///     times stride     part by part: stride (depth 0) + y * stride (depth 1); (y + 2) * stride shares the product
+///     plus x           stride + y * stride + x, in this order: LICM takes all but the last sum out of the x loop
+/// A vector ramp(x, 1, 8) + broadcast(b, 8) is the ramp with base x + b and stride 1, so accesses see that it is dense.
+///
+/// Sums of shared sums, and products of sums, could grow without bound: beyond kMostTerms and kMostProducts they are
+/// taken as one value.
 
 #include "drawloom/codegen/llvm/emitter.h"
 #include "drawloom/ir/build.h"

@@ -49,6 +49,7 @@ auto FunctionEmitter::load_lanes(const Place& p, Value* lanes) -> Value* {
 }
 
 auto FunctionEmitter::load_one(const Place& p, Value* lanes) -> Value* {
+  // All lanes read one element, so one lane that is on is reason enough to read it.
   Value* at = address(p, p.ramp->base);
   if (lanes) at = b_.CreateSelect(is_any(lanes), at, scratch());
   return splat(load_plain(p, m_.memory_type(p.element), at), p.lanes);
@@ -78,6 +79,9 @@ auto FunctionEmitter::load_dense(const Place& p, Value* at, Value* lanes) -> Val
 
 /// Dense loads of as many elements as there are lanes, from the lowest lane on, until the highest is covered; the last
 /// one is moved down so that it ends with the highest lane. Then each lane is picked from the load that has it.
+/// Example, stride 2 and 4 lanes: elements 0, 2, 4, 6. The first load has elements 0 to 3, the second would have 4 to 7
+/// and is moved to 3 to 6; lanes 0 and 1 come from places 0 and 2 of the first, lanes 2 and 3 from places 1 and 3 of
+/// the second.
 auto FunctionEmitter::load_strided(const Place& p, Linear base, int64_t stride) -> Value* {
   const int64_t n = p.lanes, step = stride < 0 ? -stride : stride, last = (n - 1) * step;
   if (stride < 0) base = base.plus(-last);

@@ -44,6 +44,7 @@ auto ModuleEmitter::lane_copy(Type element) -> llvm::Function* {
   b.SetInsertPoint(some);
   Value* first = first_lane(mask);
   Value* shifted = b.CreateLShr(mask, first);
+  // One run, moved down to bit 0, is 0..01..1: adding 1 clears all its bits.
   b.CreateCondBr(b.CreateIsNull(b.CreateAnd(shifted, b.CreateAdd(shifted, b.getInt64(1)))), run, each);
 
   b.SetInsertPoint(run);
@@ -66,8 +67,8 @@ auto ModuleEmitter::lane_copy(Type element) -> llvm::Function* {
   return fn;
 }
 
-/// If all lanes are on, or one is and the vector does not cross a page, the whole vector can be read: a page is readable
-/// or not as a whole. Else, rarely, lane by lane.
+/// If all lanes are on, or one is and the vector does not cross a page, the whole vector can be read: a page is
+/// readable or not as a whole. Else, rarely, lane by lane.
 auto ModuleEmitter::masked_load(Type element, int lanes) -> llvm::Function* {
   constexpr uint64_t kPage = 4096;
   const std::string name = str("drawloom.load_lanes.{}x{}", element.bytes(), lanes);

@@ -18,6 +18,8 @@ auto FunctionEmitter::place_of(const BufferDecl* buffer, const ExprList& index, 
 }
 
 /// What is the same in all lanes comes off, then a cast to index.
+/// Example, a look-up table[x + cast<index>(v)] with v of u8: x is one address for all lanes, v stays a vector of bytes
+/// and becomes offsets of 32 bits at the gather.
 void FunctionEmitter::split_index(const Expr& e, Place& p) {
   Expr rest = e;
   auto take = [&](const Expr& side, const Expr& other, int64_t times) {

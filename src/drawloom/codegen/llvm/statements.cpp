@@ -1,4 +1,13 @@
 /// Statements: loops, tasks of parallel loops, storage, checks.
+///
+/// A parallel loop becomes a function of its own and a call of the runtime:
+///     parallel for %y = 0 : h { .. uses %in, %w .. }
+///     -> closure = {in, w};  par_for(ctx, task, 0, h, closure)      task(ctx, y, closure) { in, w = closure; .. }
+/// The task is emitted first: only then is it known what it captures, and the closure filled accordingly. A constant is
+/// not captured but written out again.
+///
+/// Values are remembered while they dominate what follows, so whoever opens a block computes before what it needs
+/// (`fresh`) and forgets at the joints. What is computed twice for that reason is joined again by LLVM's GVN.
 
 #include "drawloom/codegen/limits.h"
 #include "drawloom/codegen/llvm/emitter.h"

@@ -1,5 +1,5 @@
-/// Expressions: constants, symbols, ramps, comparisons of ramps; what is arithmetic proper is in arithmetic.cpp, sums of
-/// type index are in index.cpp.
+/// Expressions: constants, symbols, ramps, comparisons of ramps; what is arithmetic proper is in arithmetic.cpp, sums
+/// of type index are in index.cpp.
 
 #include "drawloom/codegen/llvm/emitter.h"
 #include "drawloom/ir/build.h"
@@ -60,6 +60,8 @@ auto FunctionEmitter::lanes_below(Value* count, int lanes) -> Value* {
 }
 
 /// Compares two ramps of index, whose difference d + k * s cannot overflow, without making vectors of 64 bits.
+/// Example, the mask of a tail, ramp(x, 1, 8) < broadcast(n, 8): lane k is on for k < n - x, one small comparison
+/// against 0, 1, .. 7.
 auto FunctionEmitter::ramp_compare(const Binary& n) -> Value* {
   const std::optional<RampValue> a = as_ramp(n.a);
   const std::optional<RampValue> b = a ? as_ramp(n.b) : std::nullopt;

@@ -77,6 +77,7 @@ struct Constant {
 struct Code {
   int root = kNone;
   int registers = 0;
+  bool flat_storage = false;  ///< of the program
   std::vector<Instruction> instructions;
   std::vector<ElementAccess> accesses;
   std::vector<Scope> scopes;

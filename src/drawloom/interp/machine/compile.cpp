@@ -1,3 +1,11 @@
+// From a Program to instruction lists and a tree of statements.
+//
+// Example: `store %out[%x] = %a[%x] * %a[%x]`, with one node for the load, becomes
+//     instructions   l = Load, access 0; m = Mul l, l
+//     statement      Store, access 1, value m; runs those two first
+// The operands of a statement are computed right before it, every shared node once (`memo_`); the next statement starts
+// afresh, since it may follow a store to what was loaded. Registers are never used twice: the machine is not meant to
+// be fast, and a value stays where messages can find it.
 #include "drawloom/interp/machine/code.h"
 #include "drawloom/ir/dispatch.h"
 #include "drawloom/ir/type_rules.h"
@@ -9,6 +17,7 @@ class Compiler {
  public:
   auto program(const Program& p) -> Result<Code> {
     code_.stages.emplace_back();
+    code_.flat_storage = p.flat_storage;
     for (size_t i = 0; i < p.arguments.size(); ++i) argument(p.arguments[i], static_cast<int>(i));
     code_.root = statement(p.body);
     if (problem_) return *problem_;

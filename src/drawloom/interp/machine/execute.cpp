@@ -1,3 +1,13 @@
+// The machine at work: every lane of every register is a value and a cause.
+//
+// A cause says why a value means nothing: its lane was masked off, its element unwritten or another one than the
+// program says. That is no error yet, since tails compute lanes which nothing uses; the cause travels with the value
+// until a use: a subscript, a mask, a condition, a loop bound, a size, a check, or a store to an argument. Example:
+//     let %t = %a[5] + 1                      a[5] was never written: %t has the cause `unwritten`
+//     store %out[0] = select(%x < 0, %t, 2)   no error for x = 3: the side taken means something
+//     store %out[0] = %t                      machine_unwritten, at the load, with a note at this store
+// Both sides of everything are computed, so && and || settle by the operand that decides; else the garbage lanes that a
+// condition guards would be reported.
 #include "drawloom/interp/machine/run.h"
 
 namespace drawloom::machine {
@@ -116,7 +126,7 @@ auto Run::locate(const ElementAccess& a, int lane) -> int64_t {
     }
   }
   const auto& storage = storages_[static_cast<size_t>(a.storage)];
-  const int64_t position = storage.position(coords, a.index.size(), options_.flat_storage && !a.index.empty());
+  const int64_t position = storage.position(coords, a.index.size(), code_.flat_storage);
   if (position < 0) report_bounds(a, lane);
   return position;
 }
@@ -137,6 +147,7 @@ void Run::load(const Instruction& i) {
 
 void Run::load_lane(const ElementAccess& a, Register to, int lane) {
   CauseId& cause = causes_of_[at(to, lane)];
+  // Reported already; so it stays if the element cannot be located.
   cause = 1;
   const int64_t position = locate(a, lane);
   if (position < 0) return;
@@ -237,6 +248,7 @@ void Run::iterations(const Statement& s, int64_t min, int64_t extent) {
 
 void Run::parallel_iterations(const Statement& s, int64_t min, int64_t extent) {
   std::vector<int64_t> order;
+  // Shuffled while it is filled: element k swaps with one of 0 .. k.
   if (options_.parallel_seed != 0) {
     for (int64_t k = 0; k < extent; ++k) {
       order.push_back(k);

@@ -22,9 +22,6 @@ struct MachineArgument {
 using MachineArguments = std::vector<MachineArgument>;
 
 struct MachineOptions {
-  /// Every subscript is the flat one of flatten_storage: for an argument, the distance in elements from the element
-  /// whose coordinates are all min. Unset, subscripts are logical coordinates (the two look alike for rank 1).
-  bool flat_storage = false;
   /// A lane that loads an unwritten element or that of other coordinates is an error at once, not only when it is used.
   /// The garbage lanes of round_up tails are such loads, so this suits programs without them.
   bool error_at_load = false;

@@ -19,6 +19,7 @@ auto Run::new_cause(Cause::Kind kind, int access, int lane, const int64_t* found
   if (causes_.size() > kMaxCauses && last != 0 && kind != Cause::Kind::masked_off) return last;
   const auto& a = code_.accesses[static_cast<size_t>(access)];
   Cause c{.kind = kind, .access = access, .loops = loop_values(a.scope), .wanted = {}, .found = {}};
+  // Kept as numbers: when the value is used, the loops that it was loaded in have gone on.
   c.wanted = lane_coords(a.origin.empty() ? a.index : a.origin, lane);
   if (found) c.found.assign(found, found + a.origin.size());
   causes_.push_back(std::move(c));
@@ -54,9 +55,8 @@ void Run::use(CauseId cause, const std::string& what, const Loc& loc, int scope,
 void Run::report_bounds(const ElementAccess& a, int lane) {
   if (!first_time(access_id(a), DiagKind::machine_out_of_bounds)) return;
   const auto& storage = storages_[static_cast<size_t>(a.storage)];
-  const bool flat = options_.flat_storage && !a.index.empty();
   auto d = Diag(DiagKind::machine_out_of_bounds, a.loc, place_text(a.stage, a.scope), a.is_store ? "writes" : "reads",
-                element_text(a, lane_coords(a.index, lane)), storage.bounds_text(a.index.size(), flat));
+                element_text(a, lane_coords(a.index, lane)), storage.bounds_text(a.index.size(), code_.flat_storage));
   if (!a.origin.empty()) d = d.with_note({}, str("that should be {}", element_text(a, lane)));
   add_error(d);
 }
@@ -79,6 +79,7 @@ void Run::add_error(const Diag& d) {
   if (static_cast<int>(report_.errors.size()) >= options_.max_errors) stopped_ = true;
 }
 
+/// One wrong bound gives the same error at every iteration.
 auto Run::first_time(int access, DiagKind kind) -> bool {
   return told_.insert((static_cast<uint64_t>(access) << 16) | static_cast<uint64_t>(kind)).second;
 }

@@ -12,6 +12,7 @@ auto interval_text(int64_t lo, int64_t extent) -> std::string {
 
 }  // namespace
 
+/// Allocations inside loops come often, so nothing is cleared: a new generation makes all old elements fresh.
 void Storage::grow() {
   if (elements_.size() < static_cast<size_t>(count_)) elements_.resize(static_cast<size_t>(count_));
   const size_t words = static_cast<size_t>(count_ * decl_->origin_rank);
@@ -66,6 +67,7 @@ auto Storage::detach(Array& array) const -> int64_t {
 
 auto Storage::position(const int64_t* coords, size_t count, bool flat) const -> int64_t {
   int64_t p = first_;
+  // A flat subscript may land in the gap between two rows of an argument, which a bounds check alone would not see.
   if (flat) {
     p += coords[0];
     const bool inside = p >= 0 && p < count_ && (inside_.empty() || inside_[static_cast<size_t>(p)]);

@@ -1,3 +1,13 @@
+// Example: parallel y of 2, inside it parallel x of 2. Executions of loops are numbered as they begin.
+//     0                      root
+//     1 (run 1)              y = 0
+//       2, 3 (run 2)         x = 0, 1
+//     4 (run 1)              y = 1
+//       5, 6 (run 3)         x = 0, 1
+// common_run(2, 3) = 2 and common_run(2, 5) = 1: both race. common_run(2, 1) = 0: a task does not race with what it
+// contains. Tasks of two loops that follow each other part at different runs: 0.
+//
+// A walk up to the common ancestor, so an access costs the depth of parallel loops, mostly one or two.
 #include "drawloom/interp/machine/tasks.h"
 
 namespace drawloom::machine {

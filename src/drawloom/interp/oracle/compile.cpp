@@ -1,3 +1,14 @@
+// From definitions to stages of small nodes.
+//
+// Example, f(x) = a(x) * 2 with update f(r) = f(r) + f(0), r in 1 .. 4:
+//     stage 0   Arg 0, InputRead a, Constant 2, Mul
+//     stage 1   RVar 0, OwnRead at RVar 0, OwnRead at Constant 0, Add; left side: RVar 0; self-reads: elsewhere
+// Names are resolved here: an Arg by its dimension, an RVar by its place in the domain, parameters and sizes as
+// constants. A node that several others use gets a slot, so that a DAG is evaluated in its size, not in the number of
+// its paths.
+//
+// What an update reads of its own Func decides how much is kept: an accumulation needs the last value of each point,
+// any other self-reference all of them.
 #include <algorithm>
 
 #include "drawloom/interp/oracle/code.h"

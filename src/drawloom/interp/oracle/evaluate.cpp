@@ -1,3 +1,11 @@
+// Example, h(i) = 0 with update h(im(r)) += 1, im = 3, 5, 3:
+//     h(3) is asked for    left sides of r = 0, 1, 2 are evaluated: point 3 is written by 0 and 2, point 5 by 1
+//     write by r = 0       reads h(3) before 0: no write, so the pure stage, 0; gives 1
+//     write by r = 2       reads h(3) before 2: the write by 0; gives 2
+// Nothing here walks a loop in the order of a schedule, and nothing is computed that was not asked for.
+//
+// Cost: every value once, plus the left sides. Depth of recursion: that of the Func calls, and for a recurrence such as
+// f(x) = f(x - 1) + 1 the distance to what is known, hence the large stack of run_deep.cpp and the guards.
 #include "drawloom/interp/oracle/evaluate.h"
 
 #include <algorithm>
@@ -47,6 +55,7 @@ auto Evaluator::pure_value(int func, const int64_t* point, int component) -> Val
   auto& memo = memos_[static_cast<size_t>(func)].pure;
   const auto& code = code_.funcs[static_cast<size_t>(func)].stages[0];
   const size_t components = code.values.size();
+  // A point seen but not done is being computed further up this stack: it needs itself.
   const uint32_t known = memo.points.size();
   const uint32_t id = memo.points.number(point);
   const size_t first = id * components;
@@ -124,6 +133,7 @@ void Evaluator::build(Scatter& scatter, const Frame& at, int64_t upto) {
 void Evaluator::compute_upto(Writes& writes, int64_t j, const Frame& at) {
   switch (at.code->self_reads) {
     case SelfReads::none:
+      // No write depends on another: the one asked for is enough, and only that one is held.
       if (writes.known != j + 1) compute(writes, j, at);
       return;
     case SelfReads::same_point:

@@ -1,3 +1,5 @@
+// Integers are computed as 64 bits without sign, where C++ defines everything, and wrapped to their type at the end: i8
+// 100 + 100 = 200, whose low 8 bits are -56. Floats are computed in their own type, never wider.
 #include "drawloom/interp/scalar/value.h"
 
 #include <cmath>

@@ -1,4 +1,12 @@
 /// Loads and stores of single elements.
+///
+/// A value that means nothing is no error yet: lanes of a tail compute with what they did not load and throw it away.
+/// So a slot has a mask of poisoned lanes, registers and shared memory remember them too, and the error comes at the
+/// use that shows: a subscript, a mask, a condition, an operand of an atom or a barrier, or a store to device memory.
+/// It names the load that gave the value (`cause`).
+///
+/// Example, a load whose mask leaves out lanes 30 and 31: they are poisoned. Stored to shared memory they spoil two
+/// elements, which poison whoever loads them; stored to device memory they are reported, at the load.
 
 #include <algorithm>
 #include <cstring>
@@ -58,10 +66,9 @@ auto Device::shared_address(Warp& w, const Place& p, int lane, int site, uint32_
 /// The address of an element of an argument; false outside. The address is set in any case.
 auto Device::element_address(Warp& w, const Place& p, int lane, uint64_t& out) -> bool {
   const auto& r = world_.regions[static_cast<size_t>(p.argument)];
-  const bool flat = p.index.size() == 1 && (r.array->rank() != 1 || world_.options.flat_storage);
   int64_t position = r.array->first;
   bool inside = true;
-  if (flat) {
+  if (code_.flat_storage) {
     position += integer(w, p.index[0], lane);
     inside = position >= 0 && position < static_cast<int64_t>(r.bytes()) / r.array->element.bytes();
   } else {

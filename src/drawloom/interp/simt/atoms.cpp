@@ -1,4 +1,13 @@
 /// What `issue` does, and the atoms that are done at once.
+///
+/// Everything that is the same for all atoms is checked here, from their rows in atoms.def: operands that mean
+/// something, places aligned, registers inside their buffer, a whole warp where the warp is the owner. The families
+/// then only say what they compute.
+///
+/// wgmma and set_registers belong to four warps, which need not run at the same time. So each warpgroup has a log of
+/// what was run: the first warp that comes to a step writes the entry, the others must find their own there
+/// (`same_in_group`). Example: warp 0 issues a wgmma with descriptor 0x40, warp 1 with 0x80: reported at warp 1. A warp
+/// that ends with entries left did not run them at all.
 
 #include <bit>
 #include <cstring>
@@ -130,6 +139,7 @@ void Device::vector_load(Warp& w, const Instruction& i, const IssueCode& c) {
     std::byte raw[16] = {};
     bool good;
     if (global) {
+      // Only those of the loads with a rule of their own: the ones that go past the first cache.
       if (!c.atom->needs.empty()) check_stream(who, at, bytes);
       good = read_global(at, bytes, accessor(w, lane, true), who, raw);
     } else {
@@ -199,6 +209,7 @@ void Device::shuffle(Warp& w, const Instruction& i, const IssueCode& c) {
           return protocol({.warp = &w, .lane = lane, .site = i.site}, str("takes the value of lane {}", n));
         from = static_cast<int>(n);
     }
+    // Up and down beyond the warp: the hardware leaves a lane its own value.
     if (from < 0 || from > 31) from = lane;
     out.i[lane] = value(w, s, from).i;
   });

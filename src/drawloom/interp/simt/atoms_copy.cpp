@@ -1,4 +1,16 @@
 /// Copies by asynchronous agents: TMA boxes and bulk copies.
+///
+/// Each copy is checked when it is issued and put on the list of pending operations; it touches memory when the
+/// schedule says so, as an agent with the clock of its stream and with what the issuing lane knew then. So a copy that
+/// reads what a thread wrote after the issue, or before it without a proxy fence, is a race.
+///
+/// A load ends by completing its bytes at an mbarrier, in the phase that runs then. A store has two ends, since shared
+/// memory may be written again earlier than the result can be read: it is two operations, one that reads the box and
+/// one that writes the tensor, with a component each (`wait_group bulk_read` waits for the first only).
+///
+/// A box may hang over the tensor. Example, rows of 12 elements of 4 bytes and a box of 8 at column 8: of each row
+/// bytes 0 to 15 lie inside, 16 to 31 are filled by a load and left out by a store. Boxes lie row after row; a swizzle
+/// moves pieces of 16 bytes inside what it permutes, and nothing else.
 
 #include <algorithm>
 #include <cstring>
@@ -26,8 +38,8 @@ struct TmaJob {
     const uint64_t bits = map->swizzle == 0 ? 0 : static_cast<uint64_t>(map->swizzle) / 16 - 1;
     return a ^ ((a >> 7 & bits) << 4);
   }
-  /// Calls `f(offset in the box, address, first byte, end)` for each row of the box along dimension 0; the bytes between
-  /// first and end of the row lie inside the tensor, at address and after.
+  /// Calls `f(offset in the box, address, first byte, end)` for each row of the box along dimension 0; the bytes
+  /// between first and end of the row lie inside the tensor, at address and after.
   template <typename F>
   void each_row(F&& f) const {
     const auto& m = *map;
@@ -73,8 +85,9 @@ auto make_job(const MapValue& m, const IssueOperand& coordinates, auto&& value) 
   return job;
 }
 
-/// Empty, or why a tensor map cannot be used like this. Seen on an H200: a box whose rows start between pieces of 16 bytes
-/// is an illegal instruction wherever the box lies, and so is a store below the tensor; a load may hang over every end.
+/// Empty, or why a tensor map cannot be used like this. Seen on an H200: a box whose rows start between pieces of 16
+/// bytes is an illegal instruction wherever the box lies, and so is a store below the tensor; a load may hang over
+/// every end.
 auto map_problem(const MapValue& m, const IssueCode& c, const TmaJob& job) -> std::string {
   if (m.rank != c.atom->n) return str("tensor map {} has rank {}", m.name, m.rank);
   for (size_t d = 0; d < 5 && c.atom->family == AtomFamily::TmaStore; ++d) {
@@ -124,6 +137,7 @@ void Device::tma_load(Warp& w, const Instruction& i, const IssueCode& c, int lan
     job.blocks.push_back(b.get());
   }
   job.view = w.release(LaneMask{1} << lane);
+  // A block must not end while a copy is under way to its memory, whoever issued it.
   for (auto* b : job.blocks) ++b->pending;
   start({.run = [this, job = std::move(job)] { run_tma_load(job); }});
 }
@@ -263,8 +277,8 @@ void Device::bulk_store(Warp& w, const Instruction& i, const IssueCode& c, int l
   }});
 }
 
-/// Goes through the ordinary proxy: no fences, but a completion of its own. Those of one thread are done in order here, so
-/// that an arrival comes after them.
+/// Goes through the ordinary proxy: no fences, but a completion of its own. Those of one thread are done in order here,
+/// so that an arrival comes after them.
 void Device::cp_async(Warp& w, const Instruction& i, const IssueCode& c, int lane) {
   const Who who{.warp = &w, .lane = lane, .agent = "the cp.async", .site = i.site};
   const uint64_t to = shared_byte(integer(w, operand(c, "to").values[0], lane));

@@ -63,14 +63,16 @@ void Device::matrix_store(Warp& w, const Instruction& i, const IssueCode& c, boo
       std::memcpy(raw, rows[r], 16);
       const bool written =
           write_shared(*w.block, at, 16, accessor(w, lane, false), {.warp = &w, .lane = lane, .site = i.site}, raw);
+      // Coarse: one undefined lane spoils all rows of its matrix.
       if (written && e->undefined != 0) w.block->shadow->spoil(at, 16);
     }
   }
   count_banks(w, i.site, banks, 16);
 }
 
-/// Fragments of m16n8k16, with g = lane / 4 and t = 2 (lane % 4): a0 (g, t), a1 (g + 8, t), a2 (g, t + 8), a3 (g + 8, t + 8);
-/// b0 (t, g), b1 (t + 8, g); d0 and d1 (g, t), d2 and d3 (g + 8, t); each with its right (b: lower) neighbour.
+/// Fragments of m16n8k16, with g = lane / 4 and t = 2 (lane % 4): a0 (g, t), a1 (g + 8, t), a2 (g, t + 8),
+/// a3 (g + 8, t + 8); b0 (t, g), b1 (t + 8, g); d0 and d1 (g, t), d2 and d3 (g + 8, t); each with its right (b: lower)
+/// neighbour.
 void Device::mma(Warp& w, const Instruction& i, const IssueCode& c) {
   const Type t16 = c.atom->element;
   double a[16 * 16], b[16 * 8], acc[16 * 8];

@@ -1,4 +1,13 @@
 /// Products of a warpgroup. Each warp computes its 16 rows at a moment of its own between issue and wait.
+///
+/// Operands in shared memory are found by a descriptor: start, two distances in bytes, a swizzle. Example, k contiguous
+/// under the 128-byte swizzle, 8-row groups 1024 bytes apart, start a multiple of 1024: row 9, bytes 16 to 31 along k,
+/// lie at start + 1 * 1024 + 1 * 128 + 16 = start + 1168; address bits 7-9 are 1, so bit 4 flips: start + 1152. These
+/// formulas use nothing of layout/, so that a mistake there cannot hide here.
+///
+/// Between issue and wait the accumulator belongs to the tensor cores. Each register element keeps the number of the
+/// newest wgmma that writes or reads it; a use in between is an error, and so is a wgmma on a register that was written
+/// since the last `fence wgmma`. A chain of wgmmas on one accumulator of one shape needs no waits.
 
 #include <cstring>
 
@@ -72,6 +81,7 @@ void Device::wgmma(Warp& w, const Instruction& i, const IssueCode& c) {
   job.number = w.wgmma.issue();
   const auto& d = operand(c, "d");
   const int first = job.first_d = first_of(w, d);
+  // Same first register and same number of them: at most 128, so the pair fits one number.
   const int shape = first * 1024 + d.row->count;
   auto& registers = w.registers[static_cast<size_t>(d.registers)];
   for (int k = 0; k < d.row->count; ++k) {

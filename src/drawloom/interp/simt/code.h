@@ -129,6 +129,7 @@ struct Code {
   std::vector<RegisterBuffer> registers;
   std::vector<SharedBuffer> shared;
   std::vector<Site> sites;
+  bool flat_storage = false;
   int shared_granule = 4;
 };
 
@@ -136,7 +137,7 @@ struct Code {
 struct HostNames {
   std::unordered_map<const Symbol*, Value> values;
   std::unordered_map<const BufferDecl*, int> arguments;
-  bool flat_storage = false;
+  bool flat_storage = false;  ///< of the program
 };
 
 /// Errors: ir_malformed, at what device code cannot hold.

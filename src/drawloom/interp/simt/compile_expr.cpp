@@ -1,3 +1,8 @@
+// Expressions as instructions over slots, each node once.
+//
+// Where all operands agree in all lanes by construction (constants, the block's number, what is computed of them), so
+// does the result: it is computed once and kept in lane 0. Loads never count as such, since each lane's access is to be
+// recorded. What vectors would do on the host is done by atoms and by the 32 lanes, so values here are scalars.
 #include <algorithm>
 
 #include "drawloom/interp/simt/compiler.h"

@@ -1,3 +1,12 @@
+// From the statement tree of a launch to one list of instructions with jumps.
+//
+//     if %c { A } else { B }        0 If c, else at 2    1 A    2 Else, end at 4    3 B    4 EndIf
+//     for %i = 0 : n { A }          0 Loop i, behind at 3    1 A    2 Next, first at 1    3 ...
+//
+// A warp can stop before any instruction and be tried again there, which a walk over the tree could not offer without a
+// stack of its own. What the host has bound by then (arguments, lets around the launch) is constant.
+//
+// Subexpressions are shared within one statement only: a store in between may change what a load reads.
 #include <algorithm>
 
 #include "drawloom/interp/simt/compiler.h"
@@ -12,6 +21,7 @@ auto compile_launch(const Launch& launch, const HostNames& host) -> Result<Code>
 
 auto Compiler::run() -> Result<Code> {
   DRAWLOOM_TRY(code_.shape, launch_shape(*code_.launch));
+  code_.flat_storage = host_.flat_storage;
   code_.threads = launch_threads(*code_.shape.threads);
   code_.sites.push_back({.loc = code_.launch->loc, .words = str("launch \"{}\"", code_.launch->name)});
   const size_t blocks = code_.shape.blocks.size();
@@ -33,6 +43,7 @@ void Compiler::statement(const Stmt& s) {
   const int outer_slot = next_slot_, outer_site = site_;
   const bool has_site = s.kind() != Kind::Block && s.kind() != Kind::Stage;
   if (has_site) {
+    // Plain accesses need no name: messages about them say `reads` or `writes`.
     const bool named =
         s.kind() != Kind::Store && s.kind() != Kind::LetStmt && s.kind() != Kind::For && s.kind() != Kind::If;
     site_ = static_cast<int>(code_.sites.size());
@@ -109,6 +120,7 @@ void Compiler::emit_statement(const Allocate& n) {
   } else if (buffer->memory == MemoryKind::Shared) {
     shared_[buffer] = static_cast<int>(code_.shared.size());
     code_.shared.push_back({.buffer = buffer, .at = buffer->at, .bytes = elements * bytes});
+    // Records of who touched what are kept as fine as the finest buffer, and no finer.
     while (bytes % code_.shared_granule != 0 || buffer->at % code_.shared_granule != 0) code_.shared_granule /= 2;
   } else {
     return void(fail(n, "device code has register and shared buffers"));

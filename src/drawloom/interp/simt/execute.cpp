@@ -1,4 +1,12 @@
 /// The instructions of a warp: values and the way through the program.
+///
+/// A warp has one program counter and a mask of lanes. Example, `if %t < 2 { A } else { B }` over lanes 0 to 3: a frame
+/// keeps 1111 and the other side 1100, A runs under 0011, B under 1100, then 1111 again. A side without lanes is jumped
+/// over. A loop goes on while some lane has iterations left, and lanes that are through wait in the frame.
+///
+/// So lanes that part meet again at the end of the statement, always. The hardware promises less (its lanes may run on
+/// apart until a `sync warp`), which is why communication between lanes goes by the record of accesses, not by
+/// lockstep: what only lockstep orders is reported as a race.
 
 #include <limits>
 
@@ -32,6 +40,7 @@ void Device::run_warp(Warp& w) {
       w.yielded = true;
       return;
     }
+    // Put aside once at most for each instruction.
     w.yielded = false;
     const int at = w.pc++;
     const Next next = execute(w, i);
@@ -136,6 +145,7 @@ void Device::evaluate(Warp& w, const Instruction& i) {
   if (i.op == Op::Call && static_cast<Intrinsic>(i.sub) == Intrinsic::WarpUniform) check_uniform(w, i);
   // What the type does not say of 16-bit floats: each operation rounds to them.
   const bool rounds = i.type.is_float() && i.type.bits == 16 && i.op != Op::Reinterpret && i.op != Op::Select;
+  // Index arithmetic in a launch has 32 bits (docs/ir.md).
   const bool narrow = i.type.is_index();
   bool overflow = false;
   each_lane(i.uniform ? LaneMask{1} : w.mask, [&](int lane) {

@@ -1,4 +1,10 @@
 /// Groups of asynchronous operations.
+///
+/// A commit closes a group, a wait leaves the newest n groups pending. Example: copies 1, 2, commit, copy 3, commit:
+/// groups end at 2 and 3; a wait for all but 1 covers the operations up to 2, and the view learns the stream's clock 2.
+///
+/// What a wait covers must be done for the warp to go on, but only that is learned: operations that happened to be done
+/// early are still unordered.
 
 #include <algorithm>
 
@@ -27,8 +33,8 @@ void Device::commit(Warp& w, const Instruction& i) {
   each_lane(w.mask, [&](int lane) { stream(w, lane, group).commit(); });
 }
 
-/// A group of wgmmas is the whole warpgroup's: none of them starts before all four warps have issued it, so that a wait of
-/// one warp says that all have read their operands. Accumulators are each warp's own.
+/// A group of wgmmas is the whole warpgroup's: none of them starts before all four warps have issued it, so that a wait
+/// of one warp says that all have read their operands. Accumulators are each warp's own.
 auto Device::wait_wgmma(Warp& w, const Instruction& i) -> Next {
   if (!need_whole(w, i)) return Next::go;
   const uint32_t last = w.wgmma.covered(i.number);

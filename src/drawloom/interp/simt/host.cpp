@@ -1,3 +1,8 @@
+// The host's side: a walk over the statements around the launches, which evaluates each expression where it stands.
+//
+// Arguments get addresses far apart in one address space, so that a pointer that strays out of one hits nothing. A
+// tensor map is checked as the driver would check it, when it is made, and a launch is compiled anew each time it is
+// reached: loop variables and lets of the host are constants in it.
 #include "drawloom/interp/simt/host.h"
 
 #include "drawloom/interp/simt/device.h"
@@ -14,6 +19,7 @@ auto Host::bind(const std::vector<SimArgument>& arguments) -> Status {
   if (arguments.size() != program_.arguments.size()) {
     return wrong("list", str("{} given, {} wanted", arguments.size(), program_.arguments.size()));
   }
+  // Beyond 32 bits: an address that was cut to an int hits nothing either.
   uint64_t next = 0x7000'0000'0000;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const auto& given = arguments[i];
@@ -37,6 +43,7 @@ auto Host::bind(const std::vector<SimArgument>& arguments) -> Status {
     }
     names_.arguments[&buffer] = static_cast<int>(world_.regions.size());
     const bool input = argument.role == ArgumentRole::Input;
+    // A view that does not begin at a multiple of 4 bytes is recorded by single bytes.
     const int granule = std::min(a.element.bytes(), 4) / (given.misaligned_bytes % 4 == 0 ? 1 : a.element.bytes());
     world_.regions.push_back({.buffer = &buffer,
                               .array = given.array,
@@ -98,7 +105,7 @@ void Host::execute(const Check& n) {
 auto Host::address(const BufferDecl& buffer, const ExprList& index) -> uint64_t {
   const auto& r = world_.regions[static_cast<size_t>(names_.arguments.at(&buffer))];
   int64_t position = r.array->first;
-  if (index.size() == 1 && (r.array->rank() != 1 || names_.flat_storage)) {
+  if (program_.flat_storage) {
     position += expr(index[0]).i;
   } else {
     for (size_t d = 0; d < index.size(); ++d)

@@ -9,7 +9,7 @@ namespace drawloom::simt {
 class Host {
  public:
   Host(const Program& program, const SimOptions& options) : program_(program), world_(options) {
-    names_.flat_storage = options.flat_storage;
+    names_.flat_storage = program.flat_storage;
   }
   /// Error: machine_argument.
   auto bind(const std::vector<SimArgument>& arguments) -> Status;

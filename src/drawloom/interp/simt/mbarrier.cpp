@@ -1,4 +1,19 @@
 /// Barriers in shared memory.
+///
+/// An mbarrier counts arrivals of threads and bytes of copies; a phase is over when both are at zero. Example,
+/// initialised with count 1, for a copy of 1024 bytes:
+///   arrive, expecting 1024 bytes   arrivals 0, bytes 1024: still phase 0
+///   the copy completes 1024        bytes 0: phase 1 begins, with count 1 again
+///   wait parity 0                  phase 0 is over: goes on
+/// A copy that completes before it is expected makes the bytes negative, which is legal while arrivals are missing, and
+/// an error when the last one has come.
+///
+/// A wait gives one bit of the phase that it means. The hardware believes it; here each thread's last wait is kept, so
+/// the phase meant is known, and a wait that is two phases late, of which the hardware would say "not yet", is an
+/// error.
+///
+/// Two sums of knowledge are kept apart, from the block's own arrivals and from those of other blocks: the latter are
+/// taken by a wait with `cluster` only, since an ordinary wait acquires within the block.
 
 #include "drawloom/interp/simt/device.h"
 
@@ -155,6 +170,7 @@ void Device::finish_phase(ThreadBlock& b, Mbarrier& m, const Who& who) {
   m.pending = m.count;
   m.done.join(m.gathering);
   m.done_remote.join(m.gathering_remote);
+  // Copies counted in this phase have the clock `phase + 1` as it was then.
   m.done.order.raise(m.component, static_cast<uint32_t>(m.phase));
   m.gathering = {}, m.gathering_remote = {};
 }
@@ -194,6 +210,7 @@ auto Device::wait(Warp& w, const Instruction& i) -> Next {
   });
   if (world_.stopped) return Next::go;
   if (!ready) return Next::blocked;
+  // All lanes at one barrier, the usual case: the warp's common view learns it once.
   bool same = true;
   for (const auto* m : barriers) same = same && m == barriers[0];
   size_t k = 0;

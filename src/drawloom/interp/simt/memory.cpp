@@ -15,6 +15,7 @@ auto World::region_at(uint64_t address) -> Region* {
 
 void World::report_error(const Diag& d, bool fatal) {
   if (stopped) return;
+  // A race in a loop would else be told for every iteration and lane.
   if (told.emplace(d.kind(), d.loc().text()).second) report.errors.push_back(d);
   stopped = fatal || static_cast<int>(report.errors.size()) >= options.max_errors;
 }

@@ -21,6 +21,7 @@ auto Device::who_text(const Who& who) const -> std::string {
 }
 
 auto Device::who_text(const Epoch& e) const -> std::string {
+  // The record has the stream's number, not the lane that issued the operation.
   if (e.async) return str("{} of line {}", site(e.site).words, site(e.site).loc.line());
   for (const auto& c : running_) {
     if (c->serial != e.cluster) continue;

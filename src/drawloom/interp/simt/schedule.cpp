@@ -1,4 +1,18 @@
 /// Which blocks are resident, and who goes on next.
+///
+/// A missing wait shows on the chip only when the order of events happens to be bad. Here the order is chosen: one run
+/// is one order, and the policies are the extremes between which the hardware lies. Example, a TMA load of which the
+/// consumer forgets to wait:
+///   earliest  the copy is done at its issue, and the values are right by luck; the clocks still report the race
+///   latest    copies wait until no warp can go on, then the newest is done; the consumer reads what nobody wrote
+/// A warp runs until it blocks; random order also puts it aside before some accesses to memory. So a run is a sequence
+/// of whole stretches of warps and whole copies, and which accesses were ordered is left to the clocks (shadow.cpp): a
+/// race is found even where this run's order hid it.
+///
+/// A blocked warp is tried again only after `progress_` has moved: every arrival, completion and exit moves it. When no
+/// warp can go on and no copy is left, nothing will ever move it again, and that is a deadlock. Blocks take room as on
+/// the chip, cluster by cluster in the order of their numbers: a kernel that waits for a block which is not resident
+/// yet hangs.
 
 #include <algorithm>
 
@@ -45,6 +59,7 @@ void Device::run() {
             code_.threads, entry_registers(l, code_.threads), l.shared_bytes));
   }
   Taken several;
+  // One less: `fits` adds the last.
   for (int n = 1; n < l.min_blocks; ++n) add_block(several, code_);
   if (!fits(several, code_))
     return protocol({}, str("a multiprocessor does not hold the {} blocks that the launch asks for", l.min_blocks));
@@ -108,6 +123,7 @@ auto Device::place_cluster(int64_t number) -> bool {
 void Device::make_warps(ThreadBlock& b) {
   const auto bytes = static_cast<uint64_t>(code_.launch->shared_bytes);
   b.shared.resize(bytes);
+  // Not zero, so that what is read before it was written is wrong as well.
   for (auto& x : b.shared) x = static_cast<std::byte>(0xC7);
   b.shadow = std::make_unique<Shadow>(bytes, code_.shared_granule, false);
   b.group_log.resize(static_cast<size_t>(warps_per_block_ + 3) / 4);
@@ -165,6 +181,7 @@ auto Device::perform_async() -> bool {
   size_t k = 0;
   if (world_.options.moment == AsyncMoment::latest) k = pending_.size() - 1;
   if (world_.options.moment == AsyncMoment::random) k = world_.random.next() % pending_.size();
+  // The oldest of its stream goes first.
   for (size_t i = 0; i < k && pending_[k].stream; ++i) {
     if (pending_[i].stream == pending_[k].stream) k = i;
   }

@@ -33,8 +33,6 @@ struct SimOptions {
   /// Same program, arguments and options: the same run.
   uint64_t seed = 1;
   int multiprocessors = 2;
-  /// Every subscript of an argument of rank 1 is the flat one of flatten_storage (the two look alike there).
-  bool flat_storage = false;
   bool count_bank_conflicts = false;
   /// Warp instructions after which the run stops with machine_budget.
   uint64_t max_steps = 400'000'000;

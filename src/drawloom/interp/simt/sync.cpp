@@ -1,4 +1,16 @@
 /// Barriers among threads, fences, and the register pool.
+///
+/// A barrier is an exchange of knowledge: each comer puts in what it has done and knows (`release`), and all who wait
+/// take out the sum. Example, warps 0 and 1 at `sync block` of 64 threads: warp 0 comes, 32 of 64, blocked; warp 1
+/// comes, 64 of 64: both know whatever either knew, and go on. Who only arrives (`sync arrive`) puts in and takes
+/// nothing.
+///
+/// The hardware counts threads and does not know who they are: two groups that use one barrier number at the same time
+/// mix without any error. Here members are noted, and the second use of a number by others must be ordered after the
+/// first.
+///
+/// A cluster's barrier is split in two, so a warp keeps the generation at which it arrived (a ticket) and goes on when
+/// that generation is over. Warps that have ended do not count.
 
 #include <algorithm>
 
@@ -47,6 +59,7 @@ auto Device::join_group(Warp& w, NamedBarrier& n, int id, int threads, int s) ->
   } else if ((n.members & bit) != 0) {
     problem = str("comes to {} twice before its other threads did", name);
   } else if (n.used && (n.previous & bit) == 0 && w.all.order.at(n.component) < n.generation) {
+    // Who was not in the round before must know that it is over: else two groups may mix.
     problem = str("{} is used by another group at the same time (line {})", name, site(n.site).loc.line());
   } else if (n.arrived + 32 > threads) {
     problem = str("{} gets more than its {} threads", name, threads);
@@ -64,6 +77,7 @@ auto Device::join_group(Warp& w, NamedBarrier& n, int id, int threads, int s) ->
 
 auto Device::sync_named(Warp& w, const Instruction& i, int id, int threads, bool waits) -> Next {
   auto& n = w.block->barriers[id];
+  // Tried again before the last one came: it is counted already, and the last one moves it on.
   if (w.arrived) return Next::blocked;
   if (!join_group(w, n, id, threads, i.site)) return Next::go;
   if (n.arrived < n.threads) {
@@ -147,6 +161,7 @@ void Device::fence(Warp& w, const Instruction& i) {
         for (auto& e : buffer) e.changed = false;
       }
       return;
+    // Order among threads is modelled by barriers alone, so memory fences have nothing to add.
     case FenceKind::MbarrierInit:
     case FenceKind::Block:
     case FenceKind::Device:

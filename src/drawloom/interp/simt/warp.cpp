@@ -1,3 +1,9 @@
+// What the lanes of a warp know.
+//
+// Nearly all synchronisation is by whole warps, so one view (`all`) stands for 32 lanes. A lane that learns something
+// alone, as the elected one that waits at an mbarrier, gets a view of its own (`extra`) until the warp meets again.
+// Example: lane 0 waits for a copy and the others go on: a read by lane 5 is a race, until `sync warp` has joined what
+// lane 0 knows into `all`.
 #include "drawloom/interp/simt/warp.h"
 
 namespace drawloom::simt {
@@ -23,10 +29,12 @@ auto Warp::release(LaneMask lanes) -> View {
     if (const auto& more = extra[static_cast<size_t>(lane)]) out.join(*more);
     out.order.raise(base + static_cast<Component>(lane), clock);
   });
+  // What these lanes do from now on is not part of what they released.
   ++clock;
   return out;
 }
 
+/// Nothing is lost with the single views: they went into `what` when the lanes arrived.
 void Warp::settle(const View& what) {
   all.join(what);
   for (auto& more : extra) more = nullptr;

@@ -23,6 +23,7 @@ auto KernelEmitter::warp_number() -> Value* {
 }
 auto KernelEmitter::lane_number() -> Value* { return b_.CreateIntrinsic(intrinsic::nvvm_read_ptx_sreg_laneid, {}); }
 
+/// By rising number of the warp, so one comparison for each role suffices.
 void KernelEmitter::emit_roles(const RoleSwitch& n) {
   Value* warp = warp_number();
   Value* thread = b_.CreateIntrinsic(intrinsic::nvvm_read_ptx_sreg_tid_x, {});
@@ -50,6 +51,7 @@ void KernelEmitter::emit_elect(const Elect& n) {
   if (target_.capability >= 90) {
     chosen = b_.CreateExtractValue(b_.CreateIntrinsic(intrinsic::nvvm_elect_sync, {}, {b_.getInt32(~0u)}), 1);
   } else {
+    // There is no elect instruction before sm_90.
     chosen = b_.CreateICmpEQ(lane_number(), b_.getInt32(0));
   }
   BasicBlock *mine = block("elected"), *after = block("elect_end");
@@ -99,6 +101,7 @@ void KernelEmitter::emit_arrive(const Arrive& n) {
   ptx("{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [$0], $1; }", "r,r", {at, count});
 }
 
+/// `try_wait` gives up after a while, so it is tried again. `${:uid}`: LLVM may copy the text, and labels must differ.
 void KernelEmitter::emit_wait(const Wait& n) {
   const std::string_view order = n.cluster ? ".acquire.cluster" : "";
   ptx(str("{ .reg .pred done; again_${:uid}: mbarrier.try_wait.parity{}.shared::cta.b64 done, [$0], $1; "

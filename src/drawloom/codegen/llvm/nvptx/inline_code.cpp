@@ -1,3 +1,10 @@
+// Example, an mma with two result registers that it adds to, and one input:
+//
+//     text          "mma {d}, {a};"   d: results, tied to the values before   a: input
+//     becomes       "mma {$0, $1}, $4;"   with the constraints  =f,=f,0,1,r
+//
+// The tied inputs are operands 2 and 3; the text names them by the results 0 and 1, as they are the same registers. So
+// the number of an input is the number of results plus that of the inputs before it, tied ones included.
 #include "drawloom/codegen/llvm/nvptx/inline_code.h"
 
 #include "drawloom/support/check.h"
@@ -83,6 +90,7 @@ void InlineCode::emit(llvm::IRBuilder<>& b) {
 
 auto call_inline(llvm::IRBuilder<>& b, llvm::Type* result, std::string_view text, std::string constraints,
                  llvm::ArrayRef<llvm::Value*> inputs) -> llvm::CallInst* {
+  // For every piece: its operands do not say what it does to memory.
   add(constraints, "~{memory}");
   std::vector<llvm::Type*> types;
   for (llvm::Value* v : inputs) types.push_back(v->getType());

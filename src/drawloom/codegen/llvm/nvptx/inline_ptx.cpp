@@ -1,4 +1,9 @@
 /// Atoms, and all that is more than one fixed line, as inline PTX.
+///
+/// An atom is its row of atoms.def with places filled in: results are registers stored back to their array, operands
+/// that are read and written are tied. LLVM takes the result of a piece of inline PTX for final, but a wgmma goes on
+/// writing its accumulators until the wait. So the wait takes every accumulator in scope as operand and result:
+/// whatever reads one later depends on the wait, and nothing can be moved in front of it.
 
 #include "drawloom/codegen/llvm/nvptx/inline_code.h"
 #include "drawloom/codegen/llvm/nvptx/kernel.h"

@@ -1,4 +1,10 @@
 /// The frame of a kernel, its expressions, loops, loads and stores.
+///
+///     block for %b = 0 : n { thread for %t = 0 : 128 { body } }  ->  b = %ctaid.x;  t = %tid.x;  body
+///
+/// The loops of a launch vanish: the grid runs them. Values are remembered within one statement only (`forget`), so
+/// that nothing defined in a branch is used behind it. Register buffers are arrays on the stack at first, since a loop
+/// may write them; SROA makes values of them, and what is left in memory is refused (ptx.cpp).
 
 #include "drawloom/codegen/llvm/nvptx/kernel.h"
 

@@ -1,3 +1,8 @@
+// From launches to one PTX text: what the chip lacks is refused first, then LLVM is asked, then what came of registers.
+//
+// The order matters. LLVM cannot report an instruction that a chip lacks (inline PTX is text to it; ptxas would,
+// without the line of the statement), so the demands of each statement are compared with the target before. Whether a
+// Register buffer becomes values is known only after SROA: its alloca is gone, or it has its name.
 #include "drawloom/codegen/ptx.h"
 
 #include "drawloom/codegen/code.h"
