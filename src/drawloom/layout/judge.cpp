@@ -59,7 +59,7 @@ auto tile_digits(const SharedTile& tile) -> std::vector<TileDigit> {
   return out;
 }
 
-auto Candidate::layout(const std::vector<TileDigit>& digits) const -> Layout {
+auto Candidate::layout(const std::vector<TileDigit>& digits) const -> Maybe<Layout> {
   LayoutBuilder builder;
   builder.to("byte");
   for (size_t t = 0; t < digits.size(); ++t) {
@@ -67,7 +67,7 @@ auto Candidate::layout(const std::vector<TileDigit>& digits) const -> Layout {
     for (uint32_t rest = xored[t]; rest != 0; rest &= rest - 1) targets.push_back({"byte", rest & -rest});
     builder.map_at(digits[t].coord, digits[t].extent, digits[t].step, targets);
   }
-  return builder.build();
+  return builder.try_build();
 }
 
 auto in_order(const std::vector<TileDigit>& digits, const std::vector<int>& order, int64_t element_bytes) -> Candidate {
@@ -83,12 +83,13 @@ auto in_order(const std::vector<TileDigit>& digits, const std::vector<int>& orde
 auto Judge::make(const SharedTile& tile, const std::vector<SharedAccess>& accesses, const std::vector<int>& low)
     -> Maybe<Judge> {
   Judge out;
+  out.element_bytes_ = tile.element_bytes;
   out.digits_ = tile_digits(tile);
   auto order = low;
   for (int t = 0; t < static_cast<int>(out.digits_.size()); ++t) {
     if (std::count(low.begin(), low.end(), t) == 0) order.push_back(t);
   }
-  const auto base = in_order(out.digits_, order, tile.element_bytes).layout(out.digits_);
+  const auto base = in_order(out.digits_, order, tile.element_bytes).layout(out.digits_).value();
   for (const auto& access : accesses) {
     if (auto wrong = out.add(tile, access, base)) return *wrong;
   }
@@ -115,7 +116,7 @@ auto Judge::add(const SharedTile& tile, const SharedAccess& access, const Layout
   if (!coords.ok()) return failed(coords.why());
   const auto points = arrange(*coords, {"lane"}, {});
 
-  Access out = {access.width, {}, true, {}, {}};
+  Access out = {access.layout, access.width, {}, true, {}, {}};
   const int64_t lanes = points.from()[0].count(), count = point_count(points.from());
   for (int64_t first = 0; first < count; first += lanes) {
     for (int64_t lane = 0; lane < lanes; lane += phase_lanes(access.width)) {
@@ -216,6 +217,17 @@ auto Judge::excess(const Candidate& candidate, int64_t limit) const -> int64_t {
     }
   }
   return out;
+}
+
+auto Judge::fits(const Candidate& candidate) const -> bool {
+  const auto layout = candidate.layout(digits_);
+  if (!layout.ok() || !layout->is_injective()) return false;
+  return std::all_of(accesses_.begin(), accesses_.end(), [&](const Access& access) {
+    const auto bytes = compose(access.layout, *layout);
+    if (!bytes.ok()) return false;
+    const auto vectors = vector_access(*bytes, element_bytes_, access.width);
+    return vectors.ok() && vectors->width == access.width && bank_conflicts(vectors->bytes, access.width).ok();
+  });
 }
 
 }  // namespace drawloom

@@ -19,7 +19,8 @@ auto tile_digits(const SharedTile& tile) -> std::vector<TileDigit>;
 struct Candidate {
   std::vector<int64_t> stride;
   std::vector<uint32_t> xored;
-  auto layout(const std::vector<TileDigit>& digits) const -> Layout;
+  /// Refused: strides or masks that are none of a layout.
+  auto layout(const std::vector<TileDigit>& digits) const -> Maybe<Layout>;
 };
 
 /// Digits one after the other in `order`, without gaps. `order[0]` is the lowest.
@@ -30,9 +31,14 @@ class Judge {
   /// `low`: the tile digits that hold the elements of the widest access. Refused: an access that cannot have its width.
   static auto make(const SharedTile& tile, const std::vector<SharedAccess>& accesses, const std::vector<int>& low)
       -> Maybe<Judge>;
+  auto element_bytes() const -> int64_t { return element_bytes_; }
   auto digits() const -> const std::vector<TileDigit>& { return digits_; }
   /// Wavefronts beyond one a phase, over all accesses; counting stops where the sum passes `limit`.
   auto excess(const Candidate& candidate, int64_t limit = INT64_MAX) const -> int64_t;
+  /// Whether the candidate is a layout that keeps elements apart, and every access keeps its width under it. An access
+  /// may run through digits other than the tile's (3 elements a lane along an extent of 24): those exist only where the
+  /// tile's digits lie one after the other. Takes as long as some hundred layouts judged by rank.
+  auto fits(const Candidate& candidate) const -> bool;
   /// Whether no access is lost yet, when the bank bits `open` may still be anything: ranks grow by one a bit at most.
   /// Linear accesses and power-of-two strides only.
   auto may_be_free(const Candidate& candidate, uint32_t open) const -> bool;
@@ -41,6 +47,7 @@ class Judge {
 
  private:
   struct Access {
+    Layout layout;
     int64_t width;
     /// Per lane bit of a phase the tile bits it moves; used where `linear`.
     std::vector<BitVector> lane_bits;
@@ -58,6 +65,7 @@ class Judge {
   auto ranks(const Access& access, const Candidate& candidate, uint32_t closed) const -> std::optional<Ranks>;
   auto by_count(const Access& access, const Candidate& candidate, int64_t limit) const -> int64_t;
 
+  int64_t element_bytes_ = 0;
   std::vector<TileDigit> digits_;
   std::vector<Access> accesses_;
   bool linear_ = true;
@@ -82,8 +90,8 @@ struct Search {
     if (!best || excess != best->excess) return !best || excess < best->excess;
     return complexity != best->complexity ? complexity < best->complexity : bytes < best->bytes;
   }
-  void offer(Found found) {
-    if (would_take(found.excess, found.bytes, found.complexity)) best = std::move(found);
+  void offer(const Judge& judge, Found found) {
+    if (would_take(found.excess, found.bytes, found.complexity) && judge.fits(found.candidate)) best = std::move(found);
   }
   auto is_done() const -> bool { return best && best->excess == 0; }
 };

@@ -29,14 +29,16 @@ class XorSearch {
       : judge_(judge), candidate_(std::move(base)), search_(search),
         left_(judge.is_linear() ? rules.most_layouts : rules.most_layouts / 100) {
     const auto& digits = judge.digits();
+    bytes_ = judge.element_bytes();
     for (size_t t = 0; t < digits.size(); ++t) {
       bytes_ = std::max(bytes_, candidate_.stride[t] * digits[t].extent);
       // An odd digit inside the line leaves no bits above it: no XOR.
-      if (digits[t].extent == 2 && candidate_.stride[t] % kLine == 0) sources_.push_back(t);
+      if (is_bit_at(t, candidate_.stride[t]) && candidate_.stride[t] % kLine == 0) sources_.push_back(t);
     }
     for (int64_t bit = std::max(max_width, kBankBytes); bit < kLine; bit *= 2) {
-      const bool is_digit = std::count(candidate_.stride.begin(), candidate_.stride.end(), bit) > 0;
-      if (is_digit) targets_.push_back(static_cast<uint32_t>(bit));
+      bool is_bit = false;
+      for (size_t t = 0; t < digits.size(); ++t) is_bit = is_bit || is_bit_at(t, bit);
+      if (is_bit) targets_.push_back(static_cast<uint32_t>(bit));
     }
     for (const size_t t : sources_) {
       for (const uint32_t bit : targets_) terms_.push_back({t, bit});
@@ -60,6 +62,8 @@ class XorSearch {
  private:
   /// Sets of up to that many are tried one by one before backtracking gets its turn.
   static constexpr double kManySets = 1 << 17;
+  /// What `fits` takes, in layouts judged.
+  static constexpr int64_t kFitsCost = 100;
 
   /// Looks for a layout without conflicts among all sets of terms, dense ones too: one bit of the line after the other
   /// gets its set of tile bits, and a choice after which some rank cannot become full any more is left at once.
@@ -76,6 +80,10 @@ class XorSearch {
   };
   static constexpr size_t kMostSources = 12;
   static constexpr int64_t kMostNodes = int64_t{1} << 20;
+
+  auto is_bit_at(size_t t, int64_t stride) const -> bool {
+    return judge_.digits()[t].extent == 2 && candidate_.stride[t] == stride;
+  }
 
   void choose(size_t first, size_t more) {
     if (search_.is_done() || left_ <= 0) return;
@@ -117,9 +125,12 @@ class XorSearch {
     // Another order ranks behind every set of terms, padding (1000) behind both.
     int64_t complexity = name_.empty() ? 0 : 100;
     for (const uint32_t mask : candidate_.xored) complexity += std::popcount(mask);
-    if (search_.would_take(excess, bytes_, complexity)) {
-      search_.best = Found{candidate_, excess, bytes_, complexity, words(), {}};
+    if (!search_.would_take(excess, bytes_, complexity)) return;
+    if (!judge_.fits(candidate_)) {
+      left_ -= kFitsCost;
+      return;
     }
+    search_.best = Found{candidate_, excess, bytes_, complexity, words(), {}};
   }
 
   auto words() const -> std::string {
@@ -204,6 +215,7 @@ void search_padding(const Judge& judge, const SharedTile& tile, const std::vecto
       if (bytes > rules.max_bytes) continue;
       const auto below = digit_name(digits, static_cast<size_t>(order[at]));
       search.offer(
+          judge,
           {candidate, judge.excess(candidate), bytes, 1000, str("{} bytes of padding below {}", pad, below), {}});
     }
   }

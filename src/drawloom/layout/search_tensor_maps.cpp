@@ -83,7 +83,7 @@ class MapSearch {
     if (bytes > rules_.max_bytes) return;
     auto words = map->text();
     search_.offer(
-        {*candidate, judge_.excess(*candidate), bytes, complexity_of(*map), std::move(words), std::move(*map)});
+        judge_, {*candidate, judge_.excess(*candidate), bytes, complexity_of(*map), std::move(words), std::move(*map)});
   }
 
   /// Narrow inner dimensions cost the most (TMA moves whole rows), then padding, demands on the tensor, rank, copies.
@@ -129,7 +129,7 @@ class MapSearch {
     return false;
   }
 
-  /// Nothing when the swizzle does not act on whole digits (odd parts below its row bits).
+  /// Nothing when the swizzle does not act on whole digits (odd parts in its chunks or below its row bits).
   auto candidate_of(const std::vector<Part>& outer) const -> std::optional<Candidate> {
     const auto& digits = judge_.digits();
     Candidate out = {std::vector<int64_t>(digits.size(), 0), std::vector<uint32_t>(digits.size(), 0)};
@@ -142,11 +142,21 @@ class MapSearch {
       const auto at = std::find(out.stride.begin(), out.stride.end(), 128 * row);
       if (at == out.stride.end()) return std::nullopt;
       const auto t = static_cast<size_t>(at - out.stride.begin());
-      if (digits[t].extent != 2) return std::nullopt;
+      if (digits[t].extent != 2 || has_wide_digit_at(16 * row, out)) return std::nullopt;
       out.xored[t] = static_cast<uint32_t>(16 * row);
     }
     if (stride % swizzle_period(swizzle_) != 0 && swizzle_ != Swizzle::none) return std::nullopt;
     return out;
+  }
+
+  /// Whether the address bit `bit` is part of a digit that is no bit itself. An address bit of no digit (a row wider
+  /// than the tile) may be XORed.
+  auto has_wide_digit_at(int64_t bit, const Candidate& candidate) const -> bool {
+    for (size_t t = 0; t < judge_.digits().size(); ++t) {
+      const int64_t extent = judge_.digits()[t].extent, stride = candidate.stride[t];
+      if (extent != 2 && stride <= bit && bit <= stride * (extent - 1)) return true;
+    }
+    return false;
   }
 
   void place(const Part& part, int64_t& stride, Candidate& out) const {

@@ -89,7 +89,7 @@ auto certified(const SharedTile& tile, const std::vector<SharedAccess>& accesses
   const auto& best = *search.best;
   std::vector<std::string> coords;
   for (const auto& [coord, extent] : tile.extents) coords.push_back(coord);
-  SharedLayout out = {arrange(best.candidate.layout(digits), coords, {}),
+  SharedLayout out = {arrange(best.candidate.layout(digits).value(), coords, {}),
                       best.bytes,
                       best.how,
                       best.tensor_map,
