@@ -33,7 +33,7 @@ class XorSearch {
     for (size_t t = 0; t < digits.size(); ++t) {
       bytes_ = std::max(bytes_, candidate_.stride[t] * digits[t].extent);
       // An odd digit inside the line leaves no bits above it: no XOR.
-      if (is_bit_at(t, candidate_.stride[t]) && candidate_.stride[t] % kLine == 0) sources_.push_back(t);
+      if (digits[t].extent == 2 && candidate_.stride[t] % kLine == 0) sources_.push_back(t);
     }
     for (int64_t bit = std::max(max_width, kBankBytes); bit < kLine; bit *= 2) {
       bool is_bit = false;
