@@ -203,8 +203,9 @@ static entry_t* entry_for(device_state_t* state, const drawloom_tensor_map_t* ke
     if (*found) return &cache->entry[set][i];
   }
   if (cache->used[set] < kCacheWays) return &cache->entry[set][cache->used[set]++];
-  cache->oldest[set] = (uint8_t)((cache->oldest[set] + 1) % kCacheWays);
-  return &cache->entry[set][cache->oldest[set]];
+  const int way = cache->oldest[set];
+  cache->oldest[set] = (uint8_t)((way + 1) % kCacheWays);
+  return &cache->entry[set][way];
 }
 
 int drawloom_cuda_tensor_map(call_t* call, const drawloom_tensor_map_t* map, cu_tensor_map_t* out) {

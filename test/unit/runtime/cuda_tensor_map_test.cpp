@@ -1,4 +1,5 @@
 // Tensor maps: what reaches the driver, what is refused before it, and the cache.
+#include <algorithm>
 #include <cstring>
 
 #include "with_stub_driver.h"
@@ -278,6 +279,40 @@ TEST_CASE("a thousand maps are each right, also when the cache is full", "[cuda]
       REQUIRE(first_word == map.address);
     }
   }
+}
+
+TEST_CASE("a full set of the cache gives up its oldest map", "[cuda]") {
+  const WithStubDriver stub;
+  ListeningContext ctx;
+  Kernels kernels;
+  const auto encodes = [&](uint64_t i) {
+    drawloom_tensor_map_t map = picture();
+    map.address = 0x10000 + 4096 * i;
+    const int before = stub->calls("cuTensorMapEncodeTiled");
+    REQUIRE(launch_with(ctx, kernels, map) == 0);
+    return stub->calls("cuTensorMapEncodeTiled") > before;
+  };
+  // A map that drives map 0 out of an empty cache is of its set, whichever of the set goes first.
+  std::vector<uint64_t> set = {0};
+  while (set.size() < 6) {
+    drawloom_forget_device_context(&ctx);
+    CHECK(encodes(0));
+    for (uint64_t i = 1;; i++) {
+      REQUIRE(i < 10000);
+      if (std::count(set.begin(), set.end(), i) > 0) continue;
+      encodes(i);
+      if (!encodes(0)) continue;
+      set.push_back(i);
+      break;
+    }
+  }
+  drawloom_forget_device_context(&ctx);
+  for (size_t k = 0; k < 5; k++) CHECK(encodes(set[k]));  // the fifth drives the first out
+  for (size_t k = 1; k < 5; k++) CHECK_FALSE(encodes(set[k]));
+  CHECK(encodes(set[5]));  // and the sixth the second
+  for (size_t k = 2; k < 6; k++) CHECK_FALSE(encodes(set[k]));
+  CHECK(encodes(set[0]));
+  for (size_t k = 3; k < 6; k++) CHECK_FALSE(encodes(set[k]));
 }
 
 TEST_CASE("what the driver refuses all the same is reported and not kept", "[cuda]") {
