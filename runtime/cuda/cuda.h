@@ -45,6 +45,7 @@ struct device_state_t {
   pending_t pending;
   tensor_cache_t* tensor_cache;
   loaded_t* loaded;  ///< under module.c's mutex
+  int blocks_out;    ///< blocks of it that a call has taken out of the pool's lists; under the pool's mutex
 };
 
 /// One call: begun with enter, which makes the CUcontext current, and ended with leave if that succeeded.
@@ -118,7 +119,8 @@ int drawloom_cuda_is_block(uint64_t address, uint64_t bytes);
 int drawloom_cuda_release(call_t* call, uint64_t address);
 /// All idle blocks go back to the driver.
 void drawloom_cuda_trim(const driver_t* driver);
-/// The blocks of a state, live ones too, go back. Its CUcontext is current.
+/// The blocks of a state, live ones too, go back; waits for those that another call has in hand. Its CUcontext is
+/// current, and no call is under way in it.
 void drawloom_cuda_drop_blocks(const driver_t* driver, device_state_t* state);
 int drawloom_cuda_malloc(drawloom_context_t* ctx, uint64_t bytes, const drawloom_site_t* site, uint64_t* address);
 int drawloom_cuda_free(drawloom_context_t* ctx, uint64_t address);

@@ -9,6 +9,10 @@
 // Example: 5000 bytes lie between 4096 and 8192, in steps of 512: a block of 5120. Freed after a kernel on stream A, it
 // serves the next 4900 bytes asked for on A at once, without waiting; on stream B a new block is made. A block of 6000
 // bytes is never given for 5000: sizes that come again, which is what a pipeline asks for, then always find their own.
+//
+// A call in any CUcontext may free a block of another, or give idle blocks of all of them back; meanwhile that CUcontext
+// may be forgotten in another thread. Whoever waits for a device does so without the mutex, with the block in no list;
+// its state counts such blocks, and is not forgotten before they are back or gone.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,9 +37,10 @@ typedef struct list_t {
 
 static struct {
   pthread_mutex_t mutex;
+  pthread_cond_t none_out;  // of some state
   list_t live, idle;
   uint64_t live_bytes, idle_bytes, reused, cap;
-} pool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .cap = UINT64_C(2) << 30};
+} pool = {.mutex = PTHREAD_MUTEX_INITIALIZER, .none_out = PTHREAD_COND_INITIALIZER, .cap = UINT64_C(2) << 30};
 
 static uint64_t capacity_for(uint64_t bytes) {
   if (bytes <= kLeastBytes) return kLeastBytes;
@@ -80,6 +85,13 @@ static void take_live(block_t* block) {
   pool.live_bytes -= block->asked;
 }
 
+/// From here until `back`, a block in no list keeps its state from being forgotten.
+static void out(device_state_t* state) { state->blocks_out++; }
+
+static void back(device_state_t* state) {
+  if (--state->blocks_out == 0) pthread_cond_broadcast(&pool.none_out);
+}
+
 /// Any address in a block will do: a buffer with negative strides points into the middle of its block.
 static block_t* live_block(uint64_t address) {
   block_t* block = pool.live.newest;
@@ -105,6 +117,7 @@ static block_t* shrink_to(uint64_t bytes) {
   while (pool.idle_bytes > bytes) {
     block_t* block = pool.idle.oldest;
     take_idle(block);
+    out(block->state);
     block->older = chain;
     chain = block;
   }
@@ -122,6 +135,9 @@ static void to_driver(const driver_t* driver, block_t* chain) {
       driver->memory_free(chain->address);
       driver->context_pop(&popped);
     }
+    pthread_mutex_lock(&pool.mutex);
+    back(chain->state);
+    pthread_mutex_unlock(&pool.mutex);
     free(chain);
     chain = next;
   }
@@ -149,6 +165,7 @@ static void drop_list(const driver_t* driver, list_t* list, device_state_t* stat
 
 void drawloom_cuda_drop_blocks(const driver_t* driver, device_state_t* state) {
   pthread_mutex_lock(&pool.mutex);
+  while (state->blocks_out > 0) pthread_cond_wait(&pool.none_out, &pool.mutex);
   drop_list(driver, &pool.idle, state);
   drop_list(driver, &pool.live, state);
   pthread_mutex_unlock(&pool.mutex);
@@ -229,12 +246,16 @@ static unsigned long long last_user(call_t* call, const block_t* block) {
 int drawloom_cuda_release(call_t* call, uint64_t address) {
   pthread_mutex_lock(&pool.mutex);
   block_t* block = live_block(address);
-  if (block) take_live(block);
+  if (block) {
+    take_live(block);
+    out(block->state);
+  }
   pthread_mutex_unlock(&pool.mutex);
   if (!block) return 0;
   block->stream = last_user(call, block);
   pthread_mutex_lock(&pool.mutex);
   put_idle(block);
+  back(block->state);
   const uint64_t cap = pool.cap;
   pthread_mutex_unlock(&pool.mutex);
   shrink(call->driver, cap);

@@ -3,7 +3,9 @@
 // Tests set fields of `drawloom_stub` and plant failures: fail("cuCtxGetId", 1, 2, r) lets the first call of that
 // function pass and makes the second and third return r. A kernel that fails does so like a real one: the launch
 // succeeds, the next wait does not, and no call in that CUcontext does from then on.
+#define _GNU_SOURCE
 #include <stdio.h>
+#include <time.h>
 
 #include "stub_state.h"
 
@@ -15,6 +17,11 @@ static _Thread_local int depth;
 
 void drawloom_stub_lock(void) { pthread_mutex_lock(&drawloom_stub_state.mutex); }
 void drawloom_stub_unlock(void) { pthread_mutex_unlock(&drawloom_stub_state.mutex); }
+
+void drawloom_stub_pause(int ms) {
+  const struct timespec time = {ms / 1000, ms % 1000 * 1000000L};
+  if (ms) nanosleep(&time, NULL);
+}
 
 // ---- Every call ---------------------------------------------------------------------------------------------------
 

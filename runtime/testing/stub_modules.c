@@ -1,18 +1,11 @@
 // The stand-in for libcuda: modules, launches, tensor maps. With DRAWLOOM_STUB_OLD there are no tensor maps.
-#define _GNU_SOURCE
 #include <stdio.h>
-#include <time.h>
 
 #include "stub_state.h"
 
-static void pause_ms(int ms) {
-  const struct timespec time = {ms / 1000, ms % 1000 * 1000000L};
-  if (ms) nanosleep(&time, NULL);
-}
-
 EXPORTED int cuModuleLoadDataEx(cu_module_t* module, const void* image, unsigned count, int* options, void** values) {
   BEGIN_IN_CONTEXT;
-  pause_ms(drawloom_stub.slow_load_ms);
+  drawloom_stub_pause(drawloom_stub.slow_load_ms);
   const int is_ptx = strncmp(image, ".version", 8) == 0,
             result = is_ptx ? drawloom_stub.refuse_ptx : drawloom_stub.refuse_cubin;
   for (unsigned i = 0; result && is_ptx && drawloom_stub.jit_log && i < count; i++) {

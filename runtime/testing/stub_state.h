@@ -96,6 +96,7 @@ int drawloom_stub_wrong_stream(cu_stream_t stream);
 void* drawloom_stub_make_stream(void* context);
 void drawloom_stub_lock(void);
 void drawloom_stub_unlock(void);
+void drawloom_stub_pause(int ms);
 void drawloom_stub_free_memory(void);
 void drawloom_stub_free_modules(void);
 void drawloom_stub_free_events(void);

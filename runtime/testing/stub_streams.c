@@ -9,6 +9,7 @@ static int wait(void) {
 
 EXPORTED int cuCtxSynchronize(void) {
   BEGIN_IN_CONTEXT;
+  drawloom_stub_pause(drawloom_stub.slow_wait_ms);
   return wait();
 }
 

@@ -1,4 +1,5 @@
-// Device memory: reuse, streams, limits.
+// Device memory: reuse, streams, limits, and threads.
+#include <functional>
 #include <thread>
 
 #include "with_stub_driver.h"
@@ -195,4 +196,44 @@ TEST_CASE("threads share the device pool", "[cuda]") {
   for (std::thread& thread : threads) thread.join();
   CHECK(failures == std::vector<int>(4, 0));
   CHECK(drawloom_device_memory_stats().live_blocks == 0);
+}
+
+namespace {
+
+/// Forgets the CUcontext of `ctx` while `work`, in another thread, waits for it.
+void forget_during(const WithStubDriver& stub, ListeningContext& ctx, const std::function<void()>& work) {
+  stub->slow_wait_ms = 50;  // long enough for forgetting to come in between
+  const int waits = stub->calls("cuCtxSynchronize");
+  std::thread worker(work);
+  while (stub->calls("cuCtxSynchronize") == waits) std::this_thread::yield();
+  drawloom_forget_device_context(&ctx);
+  CHECK(stub->memory_in_use() == 0);
+  stub->end_context(ctx.device_context);
+  worker.join();
+  CHECK(drawloom_device_memory_stats().live_blocks == 0);
+  CHECK(drawloom_device_memory_stats().idle_blocks == 0);
+  CHECK(drawloom_device_memory_stats().idle_bytes == 0);
+}
+
+}  // namespace
+
+TEST_CASE("a CUcontext is forgotten while another's call frees a block of it", "[cuda]") {
+  const WithStubDriver stub;
+  ListeningContext owner, other;
+  owner.device_context = stub->make_context(0);
+  other.device_context = stub->make_context(0);
+  const uint64_t block = get(owner, 1000);
+  int code = -1;
+  forget_during(stub, owner, [&] { code = cuda().free(&other, block); });
+  CHECK(code == 0);
+}
+
+TEST_CASE("a CUcontext is forgotten while its idle blocks go back to the driver", "[cuda]") {
+  const WithStubDriver stub;
+  ListeningContext owner;
+  owner.device_context = stub->make_context(0);
+  const uint64_t first = get(owner, 1000), second = get(owner, 5000);
+  put(owner, first);
+  put(owner, second);
+  forget_during(stub, owner, [] { drawloom_release_device_memory(); });
 }

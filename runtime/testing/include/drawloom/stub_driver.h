@@ -54,6 +54,7 @@ typedef struct drawloom_stub_driver_t {
   void (*on_launch)(const drawloom_stub_launch_t* launch, void* user);
   void* user;
   int slow_load_ms;  ///< how long loading a module takes
+  int slow_wait_ms;  ///< how long cuCtxSynchronize takes
   /// The calls `fail_from` .. `fail_from + fail_count - 1` of this function, counted from 0 at this setting, give
   /// `fail_result`. Null: none.
   void (*fail)(const char* function, int from, int count, int result);
