@@ -1,5 +1,7 @@
 /// Values, masks, loops, shared memory and races.
 
+#include "drawloom/ir/build.h"
+#include "drawloom/ir/rewrite.h"
 #include "kernel.h"
 
 using namespace drawloom;
@@ -127,4 +129,47 @@ TEST_CASE("a run is a function of its seed", "[simt]") {
   REQUIRE(a.report.errors.size() == b.report.errors.size());
   CHECK(a.report.steps == b.report.steps);
   for (size_t i = 0; i < a.report.errors.size(); ++i) CHECK(a.report.errors[i].text() == b.report.errors[i].text());
+}
+
+namespace {
+
+/// Stores of one number get what `value` makes of it.
+struct StoresGet : Rewriter<StoresGet> {
+  Expr (*value)(const SymbolRef& symbol, const Expr& stored);
+  SymbolRef symbol = make_symbol(SymbolKind::Let, "x", float_type(32));
+  explicit StoresGet(Expr (*v)(const SymbolRef& symbol, const Expr& stored)) : value(v) {}
+  auto on(const Store& n, const Stmt&) -> Stmt { return store(n.buffer, n.index, value(symbol, n.value)); }
+};
+
+auto run_with(Expr (*value)(const SymbolRef& symbol, const Expr& stored)) -> Ran {
+  Program p = parsed(Kernel{.body = "store %out[%t] = cast<f32>(%t)"}.text());
+  p.body = StoresGet(value).rewrite(p.body);
+  for (const auto& d : verify(p, 0)) FAIL(d.text());
+  Ran out{.report = {}, .out = make_array(float_type(32), {{.extent = 4096}})};
+  Array in = hashed_input(float_type(32), 4096);
+  out.report = simulate(p, {{.array = &in}, {.array = &out.out}}, {}).or_throw();
+  return out;
+}
+
+auto times(const Expr& a, double b) -> Expr { return binary(BinaryOp::Mul, a, float_imm(float_type(32), b)); }
+auto plus_one(const Expr& a) -> Expr { return binary(BinaryOp::Add, a, float_imm(float_type(32), 1)); }
+
+}  // namespace
+
+TEST_CASE("a symbol that two lets of a statement bind means the value of each in its own body", "[simt]") {
+  const auto r = run_with([](const SymbolRef& x, const Expr& t) {
+    const Expr body = plus_one(var_ref(x));
+    return binary(BinaryOp::Mul, let(x, times(t, 2), body), let(x, times(t, 3), body));
+  });
+  CHECK(r.report.clean());
+  for (int64_t t = 0; t < 32; ++t) CHECK(r.out.at({t}).f == static_cast<double>((2 * t + 1) * (3 * t + 1)));
+}
+
+TEST_CASE("behind an inner let of the same symbol the outer value holds again", "[simt]") {
+  const auto r = run_with([](const SymbolRef& x, const Expr& t) {
+    const Expr inner = let(x, times(t, 3), plus_one(var_ref(x)));
+    return let(x, times(t, 2), binary(BinaryOp::Mul, inner, var_ref(x)));
+  });
+  CHECK(r.report.clean());
+  for (int64_t t = 0; t < 32; ++t) CHECK(r.out.at({t}).f == static_cast<double>((3 * t + 1) * 2 * t));
 }

@@ -93,9 +93,8 @@ auto Compiler::emit(const Address& n) -> Operand {
   return push({.op = Op::Address, .type = n.type, .place = place(n, n.buffer, n.index)});
 }
 auto Compiler::emit(const Let& n) -> Operand {
-  symbols_[n.symbol.get()] = expr(n.value);
-  const Operand out = expr(n.body);
-  symbols_.erase(n.symbol.get());
+  Operand out;
+  with_symbol(n.symbol, expr(n.value), [&] { out = expr(n.body); });
   return out;
 }
 

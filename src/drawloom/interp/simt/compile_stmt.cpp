@@ -71,9 +71,7 @@ void Compiler::emit_statement(const For& n) {
   const int head = here();
   auto& loop = instruction(Op::Loop);
   loop.from[0] = min, loop.from[1] = extent, loop.to = symbol.index, loop.uniform = symbol.uniform;
-  symbols_[n.symbol.get()] = symbol;
-  statement(n.body);
-  symbols_.erase(n.symbol.get());
+  with_symbol(n.symbol, symbol, [&] { statement(n.body); });
   auto& next = instruction(Op::Next);
   next.from[0] = min, next.from[1] = extent, next.to = symbol.index, next.uniform = symbol.uniform;
   next.target = head + 1;
@@ -94,9 +92,7 @@ void Compiler::emit_statement(const If& n) {
 }
 
 void Compiler::emit_statement(const LetStmt& n) {
-  symbols_[n.symbol.get()] = expr(n.value);
-  statement(n.body);
-  symbols_.erase(n.symbol.get());
+  with_symbol(n.symbol, expr(n.value), [&] { statement(n.body); });
 }
 
 void Compiler::emit_statement(const Allocate& n) {
@@ -148,10 +144,9 @@ void Compiler::role(const Role& n, int first_warp) {
   auto& i = instruction(Op::Role);
   i.to = new_slot();
   i.number = static_cast<int>(code_.roles.size());
-  symbols_[n.symbol.get()] = slot_operand(i.to, kIndex, false);
+  const Operand thread = slot_operand(i.to, kIndex, false);
   code_.roles.push_back({.name = n.name, .first_warp = first_warp, .warps = n.warps});
-  statement(n.body);
-  symbols_.erase(n.symbol.get());
+  with_symbol(n.symbol, thread, [&] { statement(n.body); });
   at(head).target = here();
   next_slot_ = outer_slot;
 }

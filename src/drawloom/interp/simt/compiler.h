@@ -2,6 +2,8 @@
 /// Makes Code of a launch. Slots live as long as the symbols they hold: temporaries of one statement are used again by
 /// the next.
 
+#include <unordered_set>
+
 #include "drawloom/interp/simt/code.h"
 #include "drawloom/ir/dispatch.h"
 
@@ -79,6 +81,19 @@ class Compiler {
     return {.where = Operand::Where::slot, .uniform = uniform, .type = t, .index = slot};
   }
   auto fail(const Node& n, std::string_view what) -> Operand;
+  /// Names a value for the time of `body`; behind it the symbol means again what it meant before. Nodes computed under
+  /// one meaning of the symbol are not those under another.
+  template <typename F>
+  void with_symbol(const SymbolRef& s, const Operand& value, F&& body) {
+    const auto found = symbols_.find(s.get());
+    const std::optional<Operand> outer = found == symbols_.end() ? std::nullopt : std::optional(found->second);
+    if (!ever_bound_.insert(s.get()).second) memo_.clear();
+    symbols_[s.get()] = value;
+    body();
+    if (!outer) return void(symbols_.erase(s.get()));
+    symbols_[s.get()] = *outer;
+    memo_.clear();
+  }
 
   const HostNames& host_;
   Code code_;
@@ -86,6 +101,7 @@ class Compiler {
   int site_ = 0;
   bool in_role_ = false;
   std::unordered_map<const Symbol*, Operand> symbols_;
+  std::unordered_set<const Symbol*> ever_bound_;
   std::unordered_map<const BufferDecl*, int> registers_, shared_;
   std::unordered_map<const BufferDecl*, std::vector<int64_t>> extents_;
   std::unordered_map<const Node*, Operand> memo_;
