@@ -36,6 +36,16 @@ auto ones_above(int64_t v) -> int64_t {
   return static_cast<int64_t>(m);
 }
 
+/// The nearest doubles that are not above, and not below. (2^63 as a double is no int64, but above all of them.)
+auto double_below(int64_t v) -> double {
+  const auto d = static_cast<double>(v);
+  return d >= 0x1p63 || static_cast<int64_t>(d) > v ? std::nextafter(d, -kInfinity) : d;
+}
+auto double_above(int64_t v) -> double {
+  const auto d = static_cast<double>(v);
+  return d < 0x1p63 && static_cast<int64_t>(d) < v ? std::nextafter(d, kInfinity) : d;
+}
+
 auto is_nonnegative(const Range& r) -> bool { return r.lo && *r.lo >= 0; }
 
 auto and_range(const Range& a, const Range& b, Type t) -> Range {
@@ -227,7 +237,8 @@ auto ValueRanges::compute_float(const Expr& e) -> FloatRange {
       return rounded(f.lo, f.hi);
     }
     const Range r = of(c->value);
-    return rounded(r.lo ? static_cast<double>(*r.lo) : -kInfinity, r.hi ? static_cast<double>(*r.hi) : kInfinity);
+    // To the nearest double and then on would be two roundings, which may end on the other side of the one that is meant.
+    return rounded(r.lo ? double_below(*r.lo) : -kInfinity, r.hi ? double_above(*r.hi) : kInfinity);
   }
   if (const auto* u = e.as<Unary>()) {
     const FloatRange a = float_of(u->a);

@@ -207,6 +207,23 @@ TEST_CASE("ranges of data by structure", "[range]") {
   CHECK(index == to_form(cast(kIndex, var_ref(u))) + 3);
 }
 
+TEST_CASE("the ends of a wide integer that becomes a float bound what one rounding gives", "[range]") {
+  const Type i64 = int_type(64);
+  const SymbolRef k = make_symbol(SymbolKind::Param, "k", i64);
+  const auto through = [&](Type t, int64_t end) {
+    const BinaryOp op = end > 0 ? BinaryOp::Min : BinaryOp::Max;
+    return value_range(cast(i64, cast(t, binary(op, var_ref(k), int_imm(i64, end)))));
+  };
+  // Floats of 24 bits lie 2^37 apart there. The end is just above the middle of two; over double it would fall on the
+  // middle, and from there to the even one below.
+  const int64_t one = int64_t{1} << 60, single = one + (int64_t{1} << 36) + 1, brief = one + (int64_t{1} << 52) + 1;
+  CHECK(through(float_type(32), single).hi == one + (int64_t{1} << 37));
+  CHECK(through(float_type(32), -single).lo == -one - (int64_t{1} << 37));
+  CHECK(through(Type{TypeCode::BFloat, 16, 1}, brief).hi == one + (int64_t{1} << 53));
+  CHECK(through(float_type(32), 1000).hi == 1000);
+  CHECK(through(float_type(64), one).hi == one);
+}
+
 TEST_CASE("index arithmetic takes its canonical form where that is shorter", "[simplify]") {
   const SymbolRef x = make_symbol(SymbolKind::Loop, "x"), n = make_symbol(SymbolKind::BufferExtent, "n");
   const Expr ex = var_ref(x), en = var_ref(n);
