@@ -5,13 +5,11 @@
 #include <vector>
 
 #include "drawloom/ir/program.h"
+#include "drawloom/ir/stack_limit.h"
 #include "drawloom/support/diag.h"
 #include "drawloom/support/target.h"
 
 namespace drawloom {
-
-/// Stack and Register buffers of one function or task. Threads have 2 MiB or more.
-inline constexpr int64_t kMaxStackBytes = 1 << 20;
 
 /// The number that `name` has in the runtime's error_codes.def, 0 if none.
 auto error_code(std::string_view name) -> int;

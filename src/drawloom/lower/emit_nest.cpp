@@ -1,10 +1,13 @@
 #include "drawloom/lower/emit_nest.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
+#include "drawloom/ir/stack_limit.h"
 #include "drawloom/lower/emit_scope.h"
 #include "drawloom/nest/region_box.h"
+#include "drawloom/nest/storage.h"
 #include "drawloom/support/fault.h"
 
 // The nest already knows everything; this file only writes it down. Names of regions come first, then the checks of the
@@ -24,15 +27,27 @@
 //       vectorized for xi = 0 : 4
 //         if 4*xo + xi < n                          out[4*xo + xi]
 //
+// Storage that no step placed in memory goes to the stack where its size is a small constant, while there is room:
+// each function (the program's own, and one for each parallel loop) has a limit, and all copies of a body count.
+//
 // Cost: a parted loop holds its body twice, and so does the pipeline where the plain version for other strides stands
 // beside the scheduled one.
 
 namespace drawloom {
 namespace {
 
-// Of one Func, where no step says where it lies. The sum over a function is limited by code generation
-// (codegen/limits.h).
+// Where no step says where it lies: of one Func, and of all in one function. Beyond a few hundred kilobytes the stack
+// is no faster than the heap, since neither stays in a near cache.
 constexpr int64_t kStackBytes = 64 * 1024;
+constexpr int64_t kStackBytesInAll = kMaxStackBytes / 4;
+
+/// The stack of the function that is being written.
+struct Frame {
+  int64_t room = 0;     ///< bytes left for what was not counted beforehand
+  int64_t copies = 1;   ///< of the statements being emitted: iterations of unrolled loops, lanes of vector loops
+  bool counted = true;  ///< what steps put on the stack has its place: `room` does without it
+  std::set<RealisationId> seen;  ///< of that, what has taken its place
+};
 
 /// Loops belong to nobody in the tree; that a stage names one is all that ties them.
 auto own_loop_node(const TreeNode& n, const StageLeaf& leaf) -> bool {
@@ -43,11 +58,18 @@ auto own_loop_node(const TreeNode& n, const StageLeaf& leaf) -> bool {
 
 class Emitter {
  public:
-  Emitter(const Nest& nest, QueryCache& cache, bool plain) : nest_(nest), cache_(cache), plain_(plain) {}
+  Emitter(const Nest& nest, QueryCache& cache) : nest_(nest), cache_(cache), frame_(new_frame(*nest.tree)) {}
 
   auto emit(EmitScope scope) -> Stmt {
     add_outputs(scope);
     return list(*nest_.tree, 0, {}, scope);
+  }
+
+  /// The version without wide loops, in the same function.
+  auto emit_plain(EmitScope scope) -> Stmt {
+    plain_ = true;
+    frame_.counted = false;
+    return emit(std::move(scope));
   }
 
  private:
@@ -138,14 +160,11 @@ class Emitter {
                                                        : scope.form(stored.extent());
       extents.push_back(to_expr(extent));
       const auto c = extent.as_constant();
-      elements = elements && c ? std::optional<int64_t>(*elements * *c) : std::nullopt;
+      elements = elements && c ? std::optional(stack_product(*elements, std::max<int64_t>(*c, 0))) : std::nullopt;
     }
     int64_t bytes = 0;
     for (const auto& t : f.def->types) bytes += t.bytes();
-    MemoryKind memory = s.memory;
-    if (!s.memory_decided && elements && *elements * bytes <= kStackBytes) memory = MemoryKind::Stack;
-    // A subscript of registers must be constant, which takes unrolling.
-    if ((plain_ || rolled_) && memory == MemoryKind::Register) memory = MemoryKind::Stack;
+    const MemoryKind memory = memory_of(s, elements ? std::optional(stack_product(*elements, bytes)) : std::nullopt);
     for (size_t c = 0; c < f.def->types.size(); ++c) {
       const auto name = f.def->types.size() > 1 ? str("{}.{}", f.name(), c) : f.name();
       here.buffers.push_back(make_buffer(name, f.def->types[c], f.def->rank(), memory, s.loc));
@@ -159,14 +178,26 @@ class Emitter {
     return body;
   }
 
-  /// Slots of a dimension addressed modulo their number, or 0. What slides folds to its window without being told,
-  /// unless all of it is no larger.
-  static auto fold_depth(const StoreNode& s, const RealisationFacts& facts, size_t d) -> int64_t {
-    for (const auto& fold : s.folds)
-      if (fold.dim == static_cast<int>(d)) return fold.depth;
-    const auto stored = facts.stored.dims[d].cover.as_constant();
-    if (!facts.slide_of(static_cast<int>(d)) || !facts.window[d] || (stored && *stored <= *facts.window[d])) return 0;
-    return std::max<int64_t>(1, *facts.window[d] - (DRAWLOOM_FAULT(fold_depth_minus_one) ? 1 : 0));
+  /// `bytes`: of all components, if that is a constant.
+  auto memory_of(const StoreNode& s, std::optional<int64_t> bytes) -> MemoryKind {
+    // A subscript of registers must be constant, which takes unrolling.
+    const bool registers = s.memory == MemoryKind::Register && !plain_ && !rolled_;
+    const MemoryKind wanted = registers ? MemoryKind::Register : MemoryKind::Stack;
+    const bool small = bytes && *bytes <= kStackBytes;
+    if (s.memory_decided ? s.memory == MemoryKind::Heap : !small) return MemoryKind::Heap;
+    if (s.memory_decided && frame_.counted && frame_.seen.insert(s.what).second) return wanted;
+    const int64_t all = bytes ? stack_product(*bytes, frame_.copies) : frame_.room + 1;
+    if (all > frame_.room) return MemoryKind::Heap;
+    frame_.room -= all;
+    return wanted;
+  }
+
+  auto new_frame(const TreeNode& root) const -> Frame {
+    int64_t left = kMaxStackBytes;
+    for (const auto& d : decided_stack(nest_, root, cache_)) left -= d.bytes;
+    Frame out;
+    out.room = std::clamp<int64_t>(left, 0, kStackBytesInAll);
+    return out;
   }
 
   // ---- realisations
@@ -259,8 +290,10 @@ class Emitter {
   template <typename F>
   auto unsteady(const TreeNode& node, F&& emit) -> Stmt {
     const bool outer = std::exchange(rolled_, rolled_ || (registers_around_ == 0 && may_stay_rolled(node)));
+    const bool counted = std::exchange(frame_.counted, false);
     const Stmt out = emit();
     rolled_ = outer;
+    frame_.counted = counted;
     return out;
   }
 
@@ -314,20 +347,14 @@ class Emitter {
     const Stmt warm = warm_up(node, loop, range, scope);
     const auto id = make_symbol(SymbolKind::Loop, loop.id->name, kIndex, loop.loc);
     EmitScope inside = scope;
-    inside.spelled.insert_or_assign(loop.id.get(), Form(id));
+    // of a single iteration the number is known: subscripts of registers need that
+    inside.spelled.insert_or_assign(loop.id.get(), scope.form(loop.extent) == Form(1) ? Form(0) : Form(id));
     // what a clip of another loop asks may follow from how far this one runs
     inside.facts = inside.facts.with_range(id, range.first, range.end - 1);
     if (range.holds) drop_clip(*range.holds, inside);
     const bool starts_tasks = loop.how == ForKind::Parallel && !inside_parallel_;
     inside_parallel_ |= starts_tasks;
-    const auto all = [&] { return list(node, 0, loop.id, inside); };
-    Stmt body = range.inside ? unsteady(node, all) : all();
-    if (range.inside) {
-      EmitScope steady = inside;
-      drop_clip(*range.inside, steady);
-      body = make_if(to_expr(Cond::nonnegative(range.inside->steady - Form(id) - 1)), list(node, 0, loop.id, steady),
-                     body);
-    }
+    Stmt body = in_frame_of(node, loop, [&] { return loop_body(node, loop, range, id, inside); });
     for (const auto* c : guards)
       if (!always_holds(*c, inside))
         body = make_if(to_expr(inside.cond(Cond::nonnegative(c->limit - c->index - 1))), body);
@@ -337,6 +364,33 @@ class Emitter {
     }
     const Stmt main = make_for(id, to_expr(range.first), to_expr(range.end - range.first), how(loop), body, loop.loc);
     return warm ? make_block({warm, main}) : main;
+  }
+
+  auto loop_body(const TreeNode& node, const LoopNode& loop, const Iterations& range, const SymbolRef& id,
+                 const EmitScope& inside) -> Stmt {
+    const auto all = [&] { return list(node, 0, loop.id, inside); };
+    if (!range.inside) return all();
+    EmitScope scope = inside;
+    drop_clip(*range.inside, scope);
+    const Stmt steady = list(node, 0, loop.id, scope);
+    return make_if(to_expr(Cond::nonnegative(range.inside->steady - Form(id) - 1)), steady, unsteady(node, all));
+  }
+
+  /// The body of a loop with the stack that it will lie on: that of a task, or a part of the stack around.
+  template <typename F>
+  auto in_frame_of(const TreeNode& node, const LoopNode& loop, F&& emit) -> Stmt {
+    if (loop.how == ForKind::Parallel) {
+      Frame outer = std::exchange(frame_, new_frame(node));
+      const Stmt out = emit();
+      frame_ = std::move(outer);
+      return out;
+    }
+    const bool copied = how(loop) != ForKind::Serial;
+    const int64_t outer =
+        std::exchange(frame_.copies, copied ? stack_product(frame_.copies, body_copies(loop)) : frame_.copies);
+    const Stmt out = emit();
+    frame_.copies = outer;
+    return out;
   }
 
   void drop_clip(const Parting& part, EmitScope& scope) const {
@@ -359,7 +413,10 @@ class Emitter {
     inside.spelled.insert_or_assign(loop.id.get(), Form(id));
     // a loop that does not run has no warm-up
     const Form count = choose(Cond::nonnegative(range.end - range.first - 1), Form(w), Form(0));
-    return make_for(id, index_imm(-w), to_expr(count), ForKind::Serial, list(node, 0, loop.id, inside, true), loop.loc);
+    const bool counted = std::exchange(frame_.counted, false);
+    const Stmt body = list(node, 0, loop.id, inside, true);
+    frame_.counted = counted;
+    return make_for(id, index_imm(-w), to_expr(count), ForKind::Serial, body, loop.loc);
   }
 
   auto writes_nontemporally(const TreeNode& node) const -> bool {
@@ -468,10 +525,11 @@ class Emitter {
 
   const Nest& nest_;
   QueryCache& cache_;
-  bool plain_;
+  bool plain_ = false;
   bool inside_parallel_ = false;
   bool rolled_ = false;  ///< unrolled loops stay loops here
   int registers_around_ = 0;
+  Frame frame_;
 };
 
 /// Where dimension 0 is dense a vector is one load or store. Without wide loops one version does for all strides.
@@ -526,10 +584,10 @@ auto emit_nest(const Nest& open) -> Program {
 
   const Names names(nest, cache);
   StmtList body = call_checks(nest, cache, names.scope);
-  // Both versions ask the same cache: the second costs its statements only.
-  Stmt scheduled = Emitter(nest, cache, false).emit(names.scope);
+  Emitter emitter(nest, cache);
+  Stmt scheduled = emitter.emit(names.scope);
   const Expr dense = has_wide_loops(*nest.tree) ? dense_arguments(p) : Expr();
-  body.push_back(dense ? make_if(dense, scheduled, Emitter(nest, cache, true).emit(names.scope)) : scheduled);
+  body.push_back(dense ? make_if(dense, scheduled, emitter.emit_plain(names.scope)) : scheduled);
   out.body = names.around(make_block(std::move(body)));
   return out;
 }

@@ -1,11 +1,14 @@
 #include <algorithm>
 
+#include "drawloom/ir/stack_limit.h"
 #include "drawloom/nest/apply.h"
+#include "drawloom/nest/storage.h"
 #include "drawloom/support/fault.h"
 
 // Decisions in the tree are promises: constant extents of vector and unrolled loops, store places that no parallel loop
-// separates from the compute place, fold depths, memory that needs a constant size, readers inside the loop a Func is
-// computed at. Whatever step comes later, all of them must still hold, so that lowering never refuses.
+// separates from the compute place, fold depths, memory that needs a constant size, what one stack holds, readers
+// inside the loop a Func is computed at. Whatever step comes later, all of them must still hold, so that lowering never
+// refuses.
 //
 //   split out.x -> xo, xi by 4; compute_at b out.xo; vectorize b.x    out reads b(x) and b(x + 1): five lanes
 //   align b.x by 4                                                    eight would be needed: refused, and the line of
@@ -17,6 +20,9 @@
 namespace drawloom {
 namespace {
 
+/// Of one statement. Each is code to be made and kept; beyond a few thousand it takes seconds and fits no cache.
+constexpr int64_t kMaxCopies = 4096;
+
 class Obligations {
  public:
   Obligations(const Nest& nest, const Loc& loc) : nest_(nest), index_(index_of(nest.tree)), loc_(loc) {}
@@ -27,10 +33,11 @@ class Obligations {
     for (const auto& at : stage_leaves(nest_.tree)) DRAWLOOM_REQUIRE(check_reads(at));
     for (const auto& at : stage_leaves(nest_.tree)) {
       DRAWLOOM_REQUIRE(check_loops(at));
+      DRAWLOOM_REQUIRE(check_copies(at));
       DRAWLOOM_REQUIRE(check_covers(*at.node->as<StageLeaf>()));
     }
     for (const auto& s : store_nodes(nest_.tree)) DRAWLOOM_REQUIRE(check_store(s));
-    return Done{};
+    return check_stacks();
   }
 
  private:
@@ -81,6 +88,25 @@ class Obligations {
             .with_help(str("reorder the loops so that `{}` stands outside `{}`", parallel->id->name, loop.id->name));
     }
     return Done{};
+  }
+
+  /// Unrolled loops inside each other copy what is inside by the product of their iterations.
+  auto check_copies(const Located& at) -> Status {
+    int64_t copies = 1;
+    std::vector<const LoopNode*> unrolled;
+    for (int l = at.loop; l >= 0; l = node(l).loop) {
+      const auto& loop = *node(l).node->as<LoopNode>();
+      if (loop.how != ForKind::Unrolled) continue;
+      unrolled.push_back(&loop);
+      copies *= body_copies(loop);  // at most 256 each, and the product stops growing here
+      if (copies > kMaxCopies) break;
+    }
+    if (copies <= kMaxCopies) return Done{};
+    const auto& leaf = *at.node->as<StageLeaf>();
+    Diag diag(DiagKind::unroll_copies, loc_, stage_text(nest_, leaf.what, leaf.stage), copies, kMaxCopies);
+    for (const auto* loop : unrolled)
+      diag = diag.with_note(loop->loc, str("`{}` is unrolled here, {} iterations", loop->id->name, loop->extent));
+    return diag.with_help("unroll fewer of these loops, or split them by less first");
   }
 
   /// Loops that run over a constant cover: the cover may have changed.
@@ -137,6 +163,37 @@ class Obligations {
                   nest_.func(store.what).def->args[d]->name)
           .with_note(store.loc, str("{} is stored there since here", name(store.what)))
           .with_help("compute it at a loop where its region has a constant size, or store it on the heap");
+    }
+    return store.memory == MemoryKind::Register ? check_registers(nest_, at, cache_, loc_) : Status(Done{});
+  }
+
+  /// One stack for the pipeline, and one for each task of a parallel loop.
+  auto check_stacks() -> Status {
+    const auto& stores = store_nodes(nest_.tree);
+    if (std::all_of(stores.begin(), stores.end(),
+                    [](const Located& s) { return s.node->as<StoreNode>()->memory == MemoryKind::Heap; }))
+      return Done{};
+    for (const auto& at : index_.nodes) {
+      const auto* loop = at.node->as<LoopNode>();
+      if (at.parent < 0 || (loop && loop->how == ForKind::Parallel)) DRAWLOOM_REQUIRE(check_stack(*at.node, loop));
+    }
+    return Done{};
+  }
+
+  auto check_stack(const TreeNode& root, const LoopNode* task) -> Status {
+    int64_t bytes = 0;
+    const auto decided = decided_stack(nest_, root, cache_);
+    for (size_t i = 0; i < decided.size(); ++i) {
+      bytes += decided[i].bytes;
+      if (bytes <= kMaxStackBytes) continue;
+      const auto where = task ? str("a task of `{}`", task->id->name) : std::string("the pipeline");
+      const auto size = [](int64_t b) { return b > kMaxStackBytes ? std::string("too many") : str("{}", b); };
+      Diag diag(DiagKind::stack_too_large, loc_, name(decided[i].store->what), memory_name(decided[i].store->memory),
+                where, kMaxStackBytes);
+      for (size_t k = 0; k <= i; ++k)
+        diag = diag.with_note(decided[k].store->loc, str("{} takes {} bytes, all copies of unrolled loops included",
+                                                         name(decided[k].store->what), size(decided[k].bytes)));
+      return diag.with_help("store it on the heap, or compute it in smaller pieces");
     }
     return Done{};
   }

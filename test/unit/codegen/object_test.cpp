@@ -86,6 +86,17 @@ func @f(%in: buffer<u8, 1>, out %out: buffer<u8, 1>) {
   CHECK(code.diag().args()[0] == "window");
 }
 
+TEST_CASE("registers far apart are no gather and no scatter", "[codegen][limits]") {
+  const auto programs = parse_all(R"(
+func @f(%in: buffer<f32, 1>, out %out: buffer<f32, 1>, %n: index) {
+  allocate %window: f32[40] register
+  let %r = ramp(0, 1, 8)
+  store %window[ramp(0, 5, 8); mask %r < broadcast(%n, 8)] = %in[%r]
+  store %out[%r; mask %r < broadcast(%n, 8)] = %window[ramp(0, 5, 8)] + %window[ramp(35, -5, 8)]
+})");
+  for (const int level : {1, 2, 3, 4}) CHECK(generate_code(programs, x86_64_target(level), CodeKind::Object).ok());
+}
+
 constexpr const char* kBlur = R"(
 func @blur3(%in: buffer<u16, 1>, %scale: f32, out %out: buffer<u16, 1>) {
   parallel for %p = 0 : 2 {

@@ -105,7 +105,8 @@ auto FunctionEmitter::load_strided(const Place& p, Linear base, int64_t stride) 
 
 auto FunctionEmitter::load_gather(const Place& p, Value* lanes) -> Value* {
   llvm::Type* type = vector_memory_type(p, p.lanes);
-  if (x86_has_gather(m_.target, p.element_bytes())) {
+  // A gather takes addresses, which registers do not have.
+  if (p.storage.memory != MemoryKind::Register && x86_has_gather(m_.target, p.element_bytes())) {
     Value* pointers = p.ramp ? ramp_addresses(p) : gather_addresses(p);
     const llvm::Align align(static_cast<uint64_t>(p.element_bytes()));
     return tagged(p, b_.CreateMaskedGather(type, pointers, align, lanes, llvm::Constant::getNullValue(type)));

@@ -105,9 +105,13 @@ void FunctionEmitter::store_parts(const Place& p, Value* value, Value* at, Value
 /// In lane order, so that the highest active lane wins.
 void FunctionEmitter::store_scatter(const Place& p, Value* value, Value* lanes) {
   std::vector<Value*> at = lane_addresses(p);
+  const bool registers = p.storage.memory == MemoryKind::Register;
   for (int i = 0; i < p.lanes; i++) {
-    Value* to = lanes ? b_.CreateSelect(lane(lanes, i), at[i], scratch()) : at[i];
-    store_plain(p, lane(value, i), to);
+    Value *one = lane(value, i), *to = at[i];
+    // A choice of addresses would keep registers in memory; a choice of values does not.
+    if (lanes && registers) one = b_.CreateSelect(lane(lanes, i), one, load_plain(p, one->getType(), to));
+    if (lanes && !registers) to = b_.CreateSelect(lane(lanes, i), to, scratch());
+    store_plain(p, one, to);
   }
 }
 
