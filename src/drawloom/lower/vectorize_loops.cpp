@@ -18,7 +18,8 @@
 // The loop variable is a ramp. An operation widens when one of its operands did, and then broadcasts the others; what
 // does not depend on the variable stays scalar, so uniform subscripts and trip counts are computed once. No lane
 // branches: both sides of an If run, each under its mask, and a mask inside a mask is their conjunction. Masks stand on
-// loads and stores alone, since arithmetic has no effect and no undefined cases.
+// loads and stores alone, since arithmetic has no effect and no undefined cases. A mask that reads memory is taken
+// once, before both sides, because stores under it may change what it reads.
 //
 // A loop inside needs one trip count for all lanes. Where it comes out as a vector the widened body is thrown away and
 // the loop stays serial: a loop to the longest count under masks would be correct too, and is not made. Each node is
@@ -235,9 +236,24 @@ class Widener {
     const Expr condition = expr(i.condition);
     // the same in all lanes: still a branch
     if (!is_vector(condition)) return make_if(condition, stmt(i.then), i.otherwise ? stmt(i.otherwise) : Stmt(), loc);
+    if (!reads_memory(condition)) return both_sides(condition, i, loc);
+    const auto mask = make_symbol(SymbolKind::Let, "mask", condition.type(), loc);
+    return let_stmt(mask, condition, both_sides(var_ref(mask), i, loc), loc);
+  }
+
+  auto both_sides(const Expr& condition, const If& i, const Loc& loc) -> Stmt {
     const Stmt then = under(condition, i.then);
     if (!i.otherwise) return then;
     return make_block({then, under(unary(UnaryOp::Not, condition), i.otherwise)}, loc);
+  }
+
+  static auto reads_memory(const Expr& e) -> bool {
+    bool found = false;
+    each_node(*e.get(), [&](const Node& n) {
+      found |= n.kind == Kind::Load;
+      return !found;
+    });
+    return found;
   }
 
   auto under(const Expr& condition, const Stmt& s) -> Stmt {
