@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "drawloom/ir/build.h"
+#include "drawloom/ir/dispatch.h"
 #include "drawloom/ir/rewrite.h"
 #include "drawloom/support/fault.h"
 
@@ -14,8 +15,8 @@
 //   }
 //
 // Later passes know a symbol or buffer by its identity, so each copy binds its own. Inner loops are written out first
-// and their result copied: a nest costs the product of its extents, which is also its result (the step `unroll` refuses
-// more than 256 iterations of one loop). Sums such as 0 + 1 are left to the simplifier, which comes next.
+// and their result copied: a nest costs the product of its extents, which is also its result (a schedule makes a few
+// thousand copies of one statement at most). Sums such as 0 + 1 are left to the simplifier, which comes next.
 
 namespace drawloom {
 namespace {
@@ -29,71 +30,68 @@ class Copier : public Rewriter<Copier> {
     const auto it = values_.find(v.symbol.get());
     return it == values_.end() ? self : it->second;
   }
-  auto on(const Let& l, const Expr& self) -> Expr {
-    const Expr value = rewrite(l.value);
-    const auto s = fresh(l.symbol);
-    return let(s, value, rewrite(l.body), self.loc());
-  }
-  auto on(const LetStmt& l, const Stmt& self) -> Stmt {
-    const Expr value = rewrite(l.value);
-    const auto s = fresh(l.symbol);
-    return let_stmt(s, value, rewrite(l.body), self.loc());
-  }
-  auto on(const For& f, const Stmt& self) -> Stmt {
-    const Expr min = rewrite(f.min), extent = rewrite(f.extent);
-    const auto s = fresh(f.symbol);
-    return make_for(s, min, extent, f.how, rewrite(f.body), self.loc());
-  }
-  auto on(const Allocate& a, const Stmt& self) -> Stmt {
-    const ExprList extents = rewrite(a.extents);
-    const auto& b = *a.buffer;
-    // The byte at which shared memory starts is part of the buffer: all copies lie in one place, one after the other in
-    // time.
-    const bool shared = b.memory == MemoryKind::Shared;
-    const auto copy = shared ? make_shared_buffer(b.name, b.element, b.rank, b.at, b.loc)
-                             : make_buffer(b.name, b.element, b.rank, b.memory, b.loc);
-    buffers_[a.buffer.get()] = copy;
-    return allocate(copy, extents, rewrite(a.body), self.loc());
-  }
-  auto on(const Load& l, const Expr& self) -> Expr {
-    const auto it = buffers_.find(l.buffer.get());
-    if (it == buffers_.end()) return rewrite_children(self);
-    return load(it->second, rewrite(l.index), l.mask ? rewrite(l.mask) : Expr(), rewrite(l.origin), self.loc());
-  }
-  auto on(const Store& s, const Stmt& self) -> Stmt {
-    const auto it = buffers_.find(s.buffer.get());
-    if (it == buffers_.end()) return rewrite_children(self);
-    return store(it->second, rewrite(s.index), rewrite(s.value), s.mask ? rewrite(s.mask) : Expr(), rewrite(s.origin),
-                 s.nontemporal, self.loc());
-  }
-
-  auto on(const Address& a, const Expr& self) -> Expr {
-    const auto it = buffers_.find(a.buffer.get());
-    if (it == buffers_.end()) return rewrite_children(self);
-    return Expr(Ref<const ExprNode>(make_ref<Address>(a.type, it->second, rewrite(a.index), self.loc())));
-  }
-  auto on(const Init& n, const Stmt& self) -> Stmt { return at_barrier(n, self); }
-  auto on(const Arrive& n, const Stmt& self) -> Stmt { return at_barrier(n, self); }
-  auto on(const Expect& n, const Stmt& self) -> Stmt { return at_barrier(n, self); }
-  auto on(const Wait& n, const Stmt& self) -> Stmt { return at_barrier(n, self); }
+  auto on(const ExprNode&, const Expr& self) -> Expr { return copy_of(self); }
+  auto on(const StmtNode&, const Stmt& self) -> Stmt { return copy_of(self); }
 
  private:
-  /// A statement about an mbarrier, which may be one of the copy's own.
+  /// Field by field, whatever the node: kBinds knows what binds a name, and the type of a field what uses one.
+  template <typename H>
+  auto copy_of(const H& self) -> H {
+    return dispatch(*self.get(), [&](const auto& n) -> H {
+      using T = std::decay_t<decltype(n)>;
+      if constexpr (std::is_same_v<H, rewriting::HandleOf<T>>) {
+        if constexpr (kBinds<T>) rename_bound(n);
+        const auto copy = make_ref<T>(n);
+        bool differs = false;
+        copy->each_field([&](const char*, const auto& field) { differs |= replace(field); });
+        if (!differs) return self;
+        if constexpr (std::is_same_v<T, Block>)
+          return rebuilt_block(n, copy->stmts);
+        else
+          return finish_rebuilt(copy);
+      }
+      return self;
+    });
+  }
+
+  /// Names are unique, so that the new one may hold in the node's own operands too, which do not use it.
   template <typename T>
-  auto at_barrier(const T& n, const Stmt& self) -> Stmt {
-    const Stmt moved = rewrite_children(self);
-    const auto it = buffers_.find(n.barrier.get());
-    if (it == buffers_.end()) return moved;
-    auto copy = make_ref<T>(moved.to<T>());
-    copy->barrier = it->second;
-    return Stmt(Ref<const StmtNode>(std::move(copy)));
+  void rename_bound(const T& n) {
+    if constexpr (requires { n.symbol; }) {
+      const SymbolRef& old = n.symbol;
+      const auto fresh = make_symbol(old->kind, old->name, old->type, old->loc);
+      symbols_[old.get()] = fresh;
+      values_[old.get()] = var_ref(fresh);
+    } else {
+      const BufferDecl& b = *n.buffer;
+      // The byte at which shared memory starts is part of the buffer: all copies lie in one place, one after the other
+      // in time.
+      const bool shared = b.memory == MemoryKind::Shared;
+      buffers_[&b] = shared ? make_shared_buffer(b.name, b.element, b.rank, b.at, b.loc)
+                            : make_buffer(b.name, b.element, b.rank, b.memory, b.loc);
+    }
   }
-  auto fresh(const SymbolRef& old) -> SymbolRef {
-    const auto s = make_symbol(old->kind, old->name, old->type, old->loc);
-    values_[old.get()] = var_ref(s);
-    return s;
+
+  /// One field of a node under construction, which nobody else holds; each_field shows its fields as const.
+  template <typename F>
+  auto replace(const F& field) -> bool {
+    if constexpr (std::is_same_v<F, SymbolRef>)
+      return replace_name(const_cast<F&>(field), symbols_);
+    else if constexpr (std::is_same_v<F, BufferRef>)
+      return replace_name(const_cast<F&>(field), buffers_);
+    else
+      return rewriting::rewrite_field(*this, field);
   }
+  template <typename N, typename Names>
+  static auto replace_name(N& name, const Names& fresh) -> bool {
+    const auto it = fresh.find(name.get());
+    if (it == fresh.end()) return false;
+    name = it->second;
+    return true;
+  }
+
   std::unordered_map<const Symbol*, Expr> values_;
+  std::unordered_map<const Symbol*, SymbolRef> symbols_;
   std::unordered_map<const BufferDecl*, BufferRef> buffers_;
 };
 
