@@ -3,8 +3,8 @@
 namespace drawloom {
 namespace {
 
-/// A view of the closed nest: ends and extents are asked for and resolved, so that runtime symbols, loop names and
-/// names of regions are left in them (only the index of a clip stands as it is in the tree). docs/nest.md shows six.
+/// A view of the closed nest: ends, extents and clips are asked for and resolved, so that runtime symbols, loop names
+/// and names of regions are left in them. docs/nest.md shows six.
 class NestPrinter {
  public:
   explicit NestPrinter(const Nest& nest) : nest_(nest) {}
@@ -121,7 +121,8 @@ class NestPrinter {
     }
     text += dims.empty() ? "" : str(" at {}", join(dims, ", "));
     if (!leaf.role.empty()) text += str(" on {}", leaf.role);
-    for (const auto& c : leaf.clips) text += str(" [{} < {}]", c.index, resolve(nest_, c.limit, cache_));
+    for (const auto& c : leaf.clips)
+      text += str(" [{} < {}]", resolve(nest_, c.index, cache_), resolve(nest_, c.limit, cache_));
     line(depth, text);
   }
 
