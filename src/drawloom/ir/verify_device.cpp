@@ -3,6 +3,12 @@
 // Registers are the one that is easily got wrong. Threads start with the same number each and roles trade: example, 384
 // threads start with 168, together 64512. A producer of 128 threads goes down to 24, two consumers of 128 up to 240: 24
 // * 128 + 240 * 256 = 64512, just enough. With 248 the consumers would wait for ever, which is an error here.
+//
+// Lowering never waits; raising waits until others have lowered, and holds meanwhile what the role had. So the hardware
+// hands out no more than there is, but roles may wait for each other: for registers, and at barriers too. Counted is the
+// most that each role ever sets. When that fits for all at one time, every raise is granted as soon as each role has
+// come to its first set_registers, whatever order they run in and wherever they wait afterwards. (A role that waits
+// before that one, with the registers of entry, is the simulator's to find.)
 #include "drawloom/ir/verify_device.h"
 
 #include <algorithm>
@@ -42,7 +48,7 @@ class LaunchVerifier {
   void visit(const Stmt& s) {
     if (!s) return;
     const Role* outer = role_;
-    const int outer_group = group_;
+    const int outer_group = group_, outer_loops = loops_;
     dispatch(*s.get(), [&](const auto& n) {
       if constexpr (std::is_base_of_v<StmtNode, std::decay_t<decltype(n)>>) {
         check(n);
@@ -51,6 +57,7 @@ class LaunchVerifier {
     });
     role_ = outer;
     group_ = outer_group;
+    loops_ = outer_loops;
   }
   void visit_child(const Stmt& s) { visit(s); }
   void visit_child(const Expr&) {}
@@ -62,6 +69,7 @@ class LaunchVerifier {
   void check(const Check& n) { report(n, "a check is made by the host, outside the launch"); }
   void check(const StoreFence& n) { report(n, "a fence of the host"); }
   void check(const For& n) {
+    ++loops_;
     if (n.how == ForKind::Block || n.how == ForKind::Thread)
       report(n, "block and thread loops stand at the head of a launch");
     if (n.how == ForKind::Parallel) report(n, "a parallel loop of the host in device code");
@@ -91,6 +99,8 @@ class LaunchVerifier {
   }
   void check(const SetRegisters& n) {
     if (!role_) return report(n, "only a role sets its registers");
+    // The instruction says which of the two it is.
+    if (loops_ > 0) report(n, "it stands in a loop, where whether it raises or lowers may change");
     if (role_->warps % 4 != 0)
       report(n, str("role \"{}\" has {} warps; registers are set by whole warpgroups of 4", role_->name, role_->warps));
   }
@@ -104,15 +114,14 @@ class LaunchVerifier {
     if (group_ % threads != 0) report(n, str("it takes whole groups of {} threads, of {} here", threads, group_));
   }
 
-  /// What a role holds in the end: its last set_registers.
+  /// The most that a thread of a role holds from its first set_registers on; without any, what it has at entry.
   static auto role_registers(const Role& role, int entry) -> int {
-    int out = entry;
+    int most = 0;
     each_node(role, [&](const Node& node) {
-      if (node.kind == Kind::SetRegisters)
-        out = std::max(static_cast<const SetRegisters&>(node).count, out == entry ? 0 : out);
+      if (node.kind == Kind::SetRegisters) most = std::max(most, static_cast<const SetRegisters&>(node).count);
       return true;
     });
-    return out;
+    return most > 0 ? most : entry;
   }
   void check_registers(const RoleSwitch& n) {
     const int entry = entry_registers(launch_, threads_);
@@ -134,6 +143,7 @@ class LaunchVerifier {
   const Launch& launch_;
   int threads_ = 0;
   int group_ = 0;  ///< threads that run what is visited
+  int loops_ = 0;  ///< around what is visited
   const Role* role_ = nullptr;
   std::vector<Diag> found_;
 };

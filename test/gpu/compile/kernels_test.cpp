@@ -74,6 +74,18 @@ TEST_CASE("a launch keeps its loops, of one block, of none, and around nothing")
   }
 }
 
+TEST_CASE("a set_registers raises or lowers from what its role had before, not from what threads had at entry") {
+  const auto text =
+      kernel_text("roles {\nrole \"r\" warps 4 as %r {\nset_registers 24\nset_registers 96\nset_registers 40\n}\n}",
+                  "registers 168");
+  const auto ptx = generate_ptx(prepare_ir(text, "k.ir", x86_64_target(3)).or_throw(), {}).or_throw();
+  size_t at = 0;
+  for (const std::string next : {"dec.sync.aligned.u32 24;", "inc.sync.aligned.u32 96;", "dec.sync.aligned.u32 40;"}) {
+    at = ptx.find("setmaxnreg.", at) + 11;
+    CHECK(ptx.substr(at, next.size()) == next);
+  }
+}
+
 TEST_CASE("the same text gives the same PTX") {
   const auto file = std::string(DRAWLOOM_KERNELS) + "/gemm.ir";
   const auto text = read_text_file(file).or_throw();

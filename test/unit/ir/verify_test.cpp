@@ -138,5 +138,37 @@ TEST_CASE("verifying costs the size of the DAG", "[ir][verify]") {
   CHECK(messages(s.program(s.loop(s.x, body))).empty());
 }
 
+/// What is said of three roles of one warpgroup each, whose threads start with 168 registers.
+auto role_messages(const std::string& a, const std::string& b, const std::string& c) -> Messages {
+  std::string text =
+      "drawloom-ir 1\n\nfunc @k(out %out: buffer<f32, 1>) {\nlaunch \"k\" {\nblock for %b = 0 : 1 {\n"
+      "thread for %t = 0 : 384 {\nroles {\n";
+  for (const auto& body : {a, b, c}) text += "role \"r\" warps 4 as %r {\n" + body + "}\n";
+  return messages(parse_programs(text + "}\n}\n}\n}\n}\n", "k.ir").or_throw()[0]);
+}
+
+TEST_CASE("roles may hold the most they ever ask for, all at one time", "[ir][verify]") {
+  const std::string keep = "set_registers 168\n", down = "set_registers 24\n", up = "set_registers 240\n";
+  const auto too_many = [](int registers) {
+    return Messages{str("the roles of kernel k need {}: {} > 65536, the register file of a multiprocessor",
+                        str("{} registers", registers), registers)};
+  };
+  CHECK(role_messages(down, up, up).empty());  // (24 + 240 + 240) * 128 = 64512
+  CHECK(role_messages(down, up + down + up, up).empty());
+  CHECK(role_messages(down, down + up, down + up).empty());  // two raise at the same time
+  CHECK(role_messages(down + up, down + up, down + up) == too_many(3 * 240 * 128));
+  // The first may hold its 240 while the others wait for theirs, and wait for them in turn.
+  CHECK(role_messages(up + down, up, up) == too_many(3 * 240 * 128));
+  // What is set is held, also where it is what a thread has at entry.
+  CHECK(role_messages(keep + down, up, up) == too_many((168 + 240 + 240) * 128));
+  CHECK(role_messages(down + keep, up, up) == too_many((168 + 240 + 240) * 128));
+  CHECK(role_messages("", up, up) == too_many((168 + 240 + 240) * 128));
+}
+
+TEST_CASE("a set_registers in a loop is refused: it may raise in one turn and lower in the next", "[ir][verify]") {
+  CHECK(role_messages("for %i = 0 : 3 {\nset_registers 24\n}\n", "", "") ==
+        Messages{"`set_registers 24`: it stands in a loop, where whether it raises or lowers may change"});
+}
+
 }  // namespace
 }  // namespace drawloom

@@ -36,6 +36,7 @@ void KernelEmitter::emit_roles(const RoleSwitch& n) {
     b_.CreateCondBr(b_.CreateICmpULT(warp, b_.getInt32(static_cast<uint32_t>(end))), mine, next);
     b_.SetInsertPoint(mine);
     symbols_[role.symbol.get()] = b_.CreateNSWSub(thread, b_.getInt32(static_cast<uint32_t>(first * 32)));
+    registers_ = entry_registers(launch_, threads_);
     statement(role.body);
     b_.CreateBr(after);
     b_.SetInsertPoint(next);
@@ -116,8 +117,9 @@ void KernelEmitter::emit_wait_group(const WaitGroup& n) {
 }
 
 void KernelEmitter::emit_set_registers(const SetRegisters& n) {
-  const bool more = n.count > entry_registers(launch_, threads_);
+  const bool more = n.count > registers_;
   ptx(str("setmaxnreg.{}.sync.aligned.u32 {};", more ? "inc" : "dec", n.count));
+  registers_ = n.count;
 }
 
 }  // namespace drawloom::codegen

@@ -75,6 +75,7 @@ class KernelEmitter : private Arithmetic {
   BasicBlock* entry_ = nullptr;
   Value* shared_ = nullptr;
   int threads_ = 0;
+  int registers_ = 0;  ///< of a thread of the role whose statements are emitted
   std::unordered_map<const Symbol*, Value*> symbols_;
   std::unordered_map<const BufferDecl*, Place> places_;
   std::vector<const BufferDecl*> accumulators_;  ///< arrays that a wgmma in scope adds to
