@@ -161,7 +161,8 @@ drawloom_memory_stats_t drawloom_device_memory_stats(void);
 void drawloom_release_device_memory(void);
 /// Idle blocks of more than this in all are given back, oldest first. At the start 2 GiB.
 void drawloom_set_device_memory_cap(uint64_t bytes);
-/// Forgets a CUcontext of the caller's, and frees what is kept in it: kernels, idle blocks. Before cuCtxDestroy.
+/// Forgets a CUcontext of the caller's, and frees what is kept in it: kernels and blocks, live ones too. Before
+/// cuCtxDestroy. No other call may be under way in it; calls in others may free blocks of it meanwhile.
 void drawloom_forget_device_context(drawloom_context_t* ctx);
 
 #ifdef __cplusplus

@@ -28,7 +28,7 @@ struct FormNode;
 struct Term;
 class Cond;
 
-/// Terms live longer than the handle's last copy only through another form: drop by structure (form_build.cpp).
+/// Deletes the terms of a form when no other form shares them any more (form_build.cpp).
 void drop_node(const FormTerms* terms);
 
 class Form {

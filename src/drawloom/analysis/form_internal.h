@@ -1,5 +1,5 @@
 #pragma once
-/// What the files that make forms share; nobody else includes it.
+/// What the files that make, read and compare forms share; nobody outside analysis/ includes it.
 
 #include <numeric>
 

@@ -20,7 +20,7 @@ auto parse_device_target(std::string_view text, Loc loc = {}) -> Result<DeviceTa
 
 /// One PTX module with an entry for each launch of the programs. Same input, same text.
 /// Needs: verified programs, flat storage, no unrolled or vectorised loops.
-/// Errors: kernel_target, codegen_register, codegen_node.
+/// Errors: kernel_target, codegen_register, codegen_subscript, codegen_node.
 auto generate_ptx(const std::vector<Program>& programs, const DeviceTarget& target) -> Result<std::string>;
 
 /// What ptxas says of one entry.
@@ -32,7 +32,7 @@ struct Cubin {
   std::string bytes;
   std::vector<KernelUsage> usage;
 };
-/// Where ptxas is: `DRAWLOOM_PTXAS` at build time, else on the PATH and where toolkits are installed; empty if nowhere.
+/// Where ptxas is: on the PATH, else where toolkits are usually installed; empty if nowhere.
 auto find_ptxas() -> std::string;
 /// Runs ptxas. A kernel that it serialises or that spills beyond what its launch allows is refused.
 /// Errors: kernel_assembler, kernel_serialised, kernel_spills.

@@ -34,7 +34,7 @@ struct PrintedExprs {
 auto print_exprs(const ExprList& roots, const NameHooks& names) -> PrintedExprs;
 
 /// How tightly an infix operator binds: 1 for `||` up to 9 for `*`; 0 for min and max, which are written as calls.
-/// Operators of one strength group to the left. Comparisons do not chain.
+/// Operators of one strength group to the left; around a comparison in a comparison the printer puts brackets even so.
 auto binding_strength(BinaryOp op) -> int;
 inline constexpr int kUnaryStrength = 10;
 

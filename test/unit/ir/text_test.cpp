@@ -97,6 +97,9 @@ TEST_CASE("operators group as their strengths say", "[ir][text]") {
   CHECK(equal(words.parse("%x + %y * 1").value(), add(x, binary(BinaryOp::Mul, y, one))));
   CHECK(equal(words.parse("%x<<1+%y").value(), binary(BinaryOp::Shl, x, add(one, y))));
   CHECK(equal(words.parse("-%x % 1").value(), binary(BinaryOp::Mod, unary(UnaryOp::Neg, x), one)));
+  const Expr less = binary(BinaryOp::LT, x, y), chain = binary(BinaryOp::EQ, less, var_ref(words.c));
+  CHECK(equal(words.parse("%x < %y == %c").value(), chain));
+  CHECK(print(chain) == "(%x < %y) == %c");
   CHECK(equal(words.parse("%x -1").value(), sub(x, one)));
   CHECK(equal(words.parse("- 3").value(), unary(UnaryOp::Neg, index_imm(3))));
   CHECK(equal(words.parse("-3").value(), index_imm(-3)));

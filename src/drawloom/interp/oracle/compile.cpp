@@ -48,9 +48,8 @@ class StageCompiler {
     out_.loc = def_.loc;
     bind_names();
     for (const auto& v : def_.values_for(has_fma)) out_.values.push_back(node(v));
-    const bool accumulates = !reads_elsewhere_;
     for (const size_t d : out_.free_dims) out_.lhs.push_back(node(def_.lhs[d]));
-    if (reads_self_) out_.self_reads = accumulates && !reads_elsewhere_ ? SelfReads::same_point : SelfReads::elsewhere;
+    if (reads_self_) out_.self_reads = reads_elsewhere_ ? SelfReads::elsewhere : SelfReads::same_point;
     give_slots();
     return std::move(out_);
   }

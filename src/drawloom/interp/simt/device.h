@@ -185,7 +185,6 @@ class Device {
   uint64_t progress_ = 1, turn_ = 0, next_async_ = 0;
 };
 
-/// The row of a family's first operand of a name.
 /// A shared address has the rank of its block in the cluster from this bit on (seen on an H200): what takes only its low
 /// bits, as a matrix descriptor does, must be given those.
 inline constexpr int kRankShift = 24;
@@ -194,6 +193,7 @@ inline auto shared_byte(int64_t address) -> uint32_t {
   return static_cast<uint32_t>(address) & ((uint32_t{1} << kRankShift) - 1);
 }
 
+/// The operand of an atom by its name in atoms.def.
 inline auto operand(const IssueCode& c, std::string_view name) -> const IssueOperand& {
   for (const auto& o : c.operands) {
     if (o.row->name == name) return o;
