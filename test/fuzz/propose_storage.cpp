@@ -1,3 +1,4 @@
+#include "drawloom/nest/apply.h"
 #include "drawloom/nest/region_box.h"
 #include "proposer.h"
 
@@ -58,7 +59,27 @@ void Proposer::fold() {
 
 void Proposer::store_in() {
   static const MemoryKind kKinds[] = {MemoryKind::Heap, MemoryKind::Stack, MemoryKind::Register};
-  attempt(StoreIn{func_name(stored_func()), kKinds[pick(3)]});
+  const int f = stored_func();
+  const MemoryKind kind = kKinds[pick(3)];
+  if (kind == MemoryKind::Register) write_out_loops(f);
+  attempt(StoreIn{func_name(f), kind});
+}
+
+/// Loops inside the storage of f that run over it, unrolled or vectorised where that is legal: what registers need.
+void Proposer::write_out_loops(int f) {
+  std::vector<LoopName> found;
+  for (const auto& at : store_nodes(nest_.tree)) {
+    if (at.node->as<StoreNode>()->what.func != f) continue;
+    const auto& list = index_of(nest_.tree).nodes[static_cast<size_t>(at.parent)];
+    for (const auto& l : stage_leaves(nest_.tree)) {
+      const auto& leaf = *l.node->as<StageLeaf>();
+      if (!list.encloses(l) || (leaf.what.func != f && !leaf_reads(*nest_.graph, leaf, f))) continue;
+      for (size_t i = 0; i < leaf.loops.size(); ++i)
+        if (list.encloses(*find_loop(nest_.tree, leaf.loops[i].id))) found.push_back(loop_name(leaf, i));
+    }
+  }
+  for (const auto& name : found)
+    if (!r_.chance(30) || !attempt(Vectorize{name})) attempt(Unroll{name});
 }
 
 void Proposer::align() {

@@ -53,6 +53,7 @@ class Proposer {
   auto slid_func() -> int;
   void fold();
   void store_in();
+  void write_out_loops(int f);
   void align();
   void bound();
 

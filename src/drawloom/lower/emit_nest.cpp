@@ -211,7 +211,8 @@ class Emitter {
         return;
       }
       const Form here = scope.facts.simplify(scope.form(value));
-      if (is_affine(here)) {  // spelled out, so that it cancels against the origin of storage
+      if (is_affine(here) ||
+          cancels_in_registers(here, scope)) {  // spelled out: it cancels against an origin of storage
         scope.spelled.insert_or_assign(nest_symbol.get(), here);
         return;
       }
@@ -243,6 +244,15 @@ class Emitter {
   static auto is_affine(const Form& f) -> bool {
     const auto& terms = f.node().terms;
     return std::none_of(terms.begin(), terms.end(), [](const Term& t) { return static_cast<bool>(t.atom); });
+  }
+
+  /// A name would stand between a coordinate and the origin of registers, whose slots have to be constants.
+  static auto cancels_in_registers(const Form& f, const EmitScope& scope) -> bool {
+    return std::any_of(scope.storage.begin(), scope.storage.end(), [&](const auto& entry) {
+      const StorageHere& s = entry.second;
+      return !s.buffers.empty() && s.buffers[0]->memory == MemoryKind::Register &&
+             std::any_of(s.origin.begin(), s.origin.end(), [&](const Form& o) { return is_affine(f - o); });
+    });
   }
 
   static auto uses_own_loops(const Form& f, const StageLeaf& leaf) -> bool {

@@ -121,6 +121,8 @@ class RegisterCheck {
       if (loop == loops_.end()) return refuse_slot(leaf, coordinate, d);
       if (resolve(nest_, (*loop)->extent, cache_) == Form(1)) continue;  // its number is 0
       if ((*loop)->how == ForKind::Serial) return refuse(leaf, "runs over its elements in the serial loop", *loop);
+      if ((*loop)->how == ForKind::Vectorized)
+        if (const auto* guest = guest_of(**loop)) return refuse_guest(leaf, **loop, *guest);
       // lanes lie a constant distance apart
       if ((*loop)->how == ForKind::Vectorized && in_atom(slot, s)) return refuse_slot(leaf, coordinate, d);
     }
@@ -146,6 +148,24 @@ class RegisterCheck {
         .with_help(loop->how == ForKind::Serial
                        ? str("unroll or vectorize `{}` first, or store {} on the stack", name, func_name())
                        : str("store {} inside `{}`", func_name(), name));
+  }
+
+  /// What has no place of its own and is computed for each lane. Where lanes need different amounts of it, the loop
+  /// does not become a vector.
+  auto guest_of(const LoopNode& loop) const -> const StoreNode* {
+    const auto& around = *find_loop(nest_.tree, loop.id);
+    for (const auto& at : store_nodes(nest_.tree))
+      if (around.encloses(at)) return at.node->as<StoreNode>();
+    return nullptr;
+  }
+
+  auto refuse_guest(const StageLeaf& leaf, const LoopNode& loop, const StoreNode& guest) const -> Diag {
+    const auto name = site_text(nest_, loop.id);
+    const auto& inside = nest_.func(guest.what).name();
+    return diag(str("{} runs over its elements in the vectorized loop `{}`, inside which {} is computed",
+                    stage_text(nest_, leaf.what, leaf.stage), name, inside))
+        .with_note(loop.loc, str("`{}` is made here", name))
+        .with_help(str("compute {} outside `{}` first, or store {} on the stack", inside, name, func_name()));
   }
 
   auto refuse_slot(const StageLeaf& leaf, const Form& coordinate, size_t d) const -> Diag {
