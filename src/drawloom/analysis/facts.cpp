@@ -82,9 +82,14 @@ auto Facts::proves_nonnegative(const Form& f) const -> bool {
   if (const auto c = f.as_constant()) return *c >= 0 || (body_ && body_->contradiction);
   if (body_ && body_->contradiction) return true;
   if (least_seen(f, 0).value_or(0) < 0) return false;
+  if (body_) {
+    if (const auto answer = body_->answers.find(f)) return *answer;
+  }
   int budget = body_ && body_->witnesses.none() ? kRareBudget : kBudget;
   const auto bound = Prover(body_.get(), budget, Prover::Goal::Decide).lower(f, kDepth, 0);
-  return bound && *bound >= 0;
+  const bool proven = bound && *bound >= 0;
+  if (body_) body_->answers.add(f, proven);
+  return proven;
 }
 
 auto Facts::proves(const Cond& c) const -> bool {

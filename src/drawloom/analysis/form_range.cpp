@@ -49,7 +49,7 @@ auto with_operand(const Form& f, size_t i, const Form& operand) -> std::optional
 class SignSearch {
  public:
   auto nonnegative(const Form& f, int depth) -> bool {
-    if (const Range r = range_of(f); r.lo && *r.lo >= 0) return true;
+    if (is_nonnegative(range_of(f)) || by_pairs(f)) return true;
     for (size_t i = 0; depth > 0 && i < f.terms().size(); ++i) {
       if (by_term(f, i, depth)) return true;
     }
@@ -57,6 +57,38 @@ class SignSearch {
   }
 
  private:
+  static auto is_nonnegative(const Range& r) -> bool { return r.lo && *r.lo >= 0; }
+  static auto is_extreme(const Term& t) -> bool {
+    return t.atom && t.symbols.empty() && (t.atom->kind == AtomKind::Min || t.atom->kind == AtomKind::Max);
+  }
+  static auto are_opposite(const Term& t, const Term& u) -> bool {
+    return is_extreme(u) && t.factor == -u.factor && t.atom->kind == u.atom->kind &&
+           t.atom->operands.size() == u.atom->operands.size();
+  }
+
+  /// min(p0, p1) - min(q0, q1) is not below the least of p0 - q0 and p1 - q1, and max alike: a clamp that is shifted
+  /// inside, however deep, is compared operand by operand. Operands are in one order in both.
+  auto by_pairs(const Form& f) -> bool {
+    for (size_t i = 0; i < f.terms().size(); ++i) {
+      if (!is_extreme(f.terms()[i]) || f.terms()[i].factor < 0) continue;
+      for (size_t j = 0; j < f.terms().size(); ++j) {
+        if (are_opposite(f.terms()[i], f.terms()[j])) return pairs_nonnegative(f, i, j);
+      }
+    }
+    return false;
+  }
+  auto pairs_nonnegative(const Form& f, size_t i, size_t j) -> bool {
+    const Term &p = f.terms()[i], &q = f.terms()[j];
+    const Form rest = f - form_of(p) - form_of(q);
+    for (size_t k = 0; k < p.atom->operands.size(); ++k) {
+      if (--pairs_ < 0) return false;
+      const auto difference = add_scaled(p.atom->operands[k], q.atom->operands[k], -1);
+      const auto sum = difference ? add_scaled(rest, *difference, p.factor) : std::nullopt;
+      if (!sum || !(is_nonnegative(range_of(*sum)) || by_pairs(*sum))) return false;
+    }
+    return true;
+  }
+
   auto by_term(const Form& f, size_t i, int depth) -> bool {
     const Term& t = f.terms()[i];
     if (!t.atom || !t.symbols.empty()) return false;
@@ -74,6 +106,7 @@ class SignSearch {
   }
 
   int sums_ = 16;
+  int pairs_ = 64;
 };
 
 }  // namespace

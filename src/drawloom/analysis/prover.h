@@ -1,6 +1,7 @@
 #pragma once
 /// The search behind Facts: lower bounds of forms from known inequalities. Only facts.cpp and prover.cpp include it.
 
+#include <mutex>
 #include <unordered_map>
 
 #include "drawloom/analysis/facts.h"
@@ -8,6 +9,28 @@
 #include "drawloom/analysis/witness.h"
 
 namespace drawloom {
+
+/// What was asked before and what came out. Queries about the stages inside a loop ask the same of the same facts again,
+/// and a question that ends with no costs the whole budget each time.
+class Answers {
+ public:
+  auto find(const Form& f) const -> std::optional<bool> {
+    const std::lock_guard lock(mutex_);
+    const auto hit = known_.find(f);
+    return hit == known_.end() ? std::nullopt : std::optional(hit->second);
+  }
+  void add(const Form& f, bool answer) {
+    const std::lock_guard lock(mutex_);
+    known_.emplace(f, answer);
+  }
+
+ private:
+  struct Hash {
+    auto operator()(const Form& f) const -> size_t { return f.hash(); }
+  };
+  mutable std::mutex mutex_;
+  std::unordered_map<Form, bool, Hash> known_;
+};
 
 /// A list that grows at its end and shares its front.
 struct Facts::Body {
@@ -19,6 +42,7 @@ struct Facts::Body {
   uint64_t ranged = 0;         ///< bit (id % 64) of the symbols in `ranges`
   bool contradiction = false;  ///< nothing is possible here, so everything holds
   Witnesses witnesses;         ///< of all facts, those of the parents included
+  mutable Answers answers;     ///< of proves_nonnegative
 };
 
 /// Notes the bound that f >= 0 gives when f is about one symbol.

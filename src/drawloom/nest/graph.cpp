@@ -5,18 +5,19 @@
 
 #include "drawloom/ir/rewrite.h"
 #include "drawloom/nest/cone.h"
+#include "drawloom/nest/region_box.h"
 
 // What each stage reads, as boxes of Forms over its own dimensions: all that regions need to know of the definitions.
 //
-//   b(x) = in(x - 1) + in(x + 1)     in: [x - 1, x + 1]         boxes whose ends differ by constants become one
+//   b(x) = in(x - 1) + in(x + 1)     in: [x - 1, x + 1]         boxes become one where it is known which end is lower
 //   c(x) = b(2*x), b inlined         in: [2*x - 1, 2*x + 1]     the box of b over the box at which it is read
 //   d(x) = in(a(x)), a u8            in: [0, 255], a: [x, x]    data may have any value of its range
 //
 // Done once per definition and kept, so that queries never walk expressions. A step that inlines a Func, or places one
 // that was, recomputes the summaries of those that look through it and shares the others.
 //
-// Hulls lose what lies between: in(x) + in(n - x) stay two boxes, since no constant says which end is lower. More than
-// a few boxes multiply in every union of regions, so from the fifth on they are joined by min and max.
+// in(x) + in(n - x) stay two boxes, since nothing says which end is lower. More than a few boxes multiply in every union
+// of regions, so from the fifth on they are joined by min and max; long ones are joined before they are composed.
 
 namespace drawloom {
 namespace {
@@ -63,13 +64,13 @@ auto has_range(const Interval<Form>& i) -> bool {
   return !spread || *spread < kMaxSpread;
 }
 
-/// The smaller (or larger) of two ends when their difference is a constant.
+/// The smaller (or larger) of two ends where it is known which that is.
 auto pick_end(const std::optional<Form>& a, const std::optional<Form>& b, bool smaller)
     -> std::optional<std::optional<Form>> {
   if (!a || !b) return std::optional<Form>{};
-  const auto difference = (*a - *b).as_constant();
-  if (!difference) return {};
-  return std::optional<Form>((*difference <= 0) == smaller ? *a : *b);
+  const Form picked = smaller ? min(*a, *b) : max(*a, *b);
+  if (picked != *a && picked != *b) return {};
+  return std::optional<Form>(picked);
 }
 
 /// Hull by min and max of ends: always possible, less tidy.
@@ -175,13 +176,31 @@ auto check_cone(const GraphFunc& f) -> Status {
   return Done{};
 }
 
-/// What `consumer` reads through `via`, an inlined producer that it reads at `at`.
+auto is_long(const Box& box) -> bool {
+  const auto long_end = [](const std::optional<Form>& end) { return end && is_long(*end); };
+  return std::any_of(box.begin(), box.end(), [&](const auto& i) { return long_end(i.lo) || long_end(i.hi); });
+}
+
+/// Boxes multiply where they are composed: m at each of n levels of inlined Funcs are m^n, each a form as deep as the
+/// levels. Long ones are joined, so that a level adds to them and does not multiply them.
+auto joined_if_long(const std::vector<Box>& boxes, bool by_force) -> std::vector<Box> {
+  if (boxes.size() < 2 ||
+      !(by_force || std::any_of(boxes.begin(), boxes.end(), [](const Box& b) { return is_long(b); })))
+    return boxes;
+  Box hull = boxes[0];
+  for (size_t i = 1; i < boxes.size(); ++i) hull = force_merge(hull, boxes[i]);
+  return {hull};
+}
+
+/// What is read through `via`, an inlined producer: at its boxes, what it reads itself.
 void compose(std::vector<AccessSummary>& out, const GraphFunc& inlined, const AccessSummary& via) {
-  for (const auto& at : via.boxes) {
-    Env env;
-    for (size_t d = 0; d < at.size(); ++d) env.emplace_back(inlined.def->args[d].get(), at[d]);
-    for (const auto& inner : inlined.reads[0])
-      for (const auto& box : inner.boxes) {
+  for (const auto& inner : inlined.reads[0]) {
+    const auto inner_boxes = joined_if_long(inner.boxes, false);
+    const bool deep = std::any_of(inner_boxes.begin(), inner_boxes.end(), [](const Box& b) { return is_long(b); });
+    for (const auto& at : joined_if_long(via.boxes, deep)) {
+      Env env;
+      for (size_t d = 0; d < at.size(); ++d) env.emplace_back(inlined.def->args[d].get(), at[d]);
+      for (const auto& box : inner_boxes) {
         Box mapped;
         for (const auto& i : box) {
           Interval<Form> m;
@@ -192,6 +211,7 @@ void compose(std::vector<AccessSummary>& out, const GraphFunc& inlined, const Ac
         }
         add_access(out, inner.func, inner.input, mapped, via.loc);
       }
+    }
   }
 }
 

@@ -14,7 +14,7 @@ namespace drawloom {
 using Box = std::vector<Interval<Form>>;
 
 /// What one stage reads of one producer: per producer dimension an interval of Forms over the consumer stage's args and
-/// RVars (and runtime symbols). `boxes` has more than one entry only where hulls do not merge to Forms that differ by constants.
+/// RVars (and runtime symbols). `boxes` has more than one entry only where it is not known which ends are lower.
 struct AccessSummary {
   int func = -1;    ///< producer's index in the graph, or -1
   BufferRef input;  ///< else the input buffer
@@ -67,7 +67,7 @@ auto make_graph(const PipelineRef& pipeline) -> Result<GraphRef>;
 /// The graph with func `i` replaced; summaries that look through it are recomputed.
 auto with_func(const GraphRef& graph, int i, GraphFuncRef changed) -> GraphRef;
 
-/// Hull of two boxes when their ends differ by constants in every dimension.
+/// Hull of two boxes when it is known in every dimension which ends are lower.
 auto merge_boxes(const Box& a, const Box& b) -> std::optional<Box>;
 
 }  // namespace drawloom
