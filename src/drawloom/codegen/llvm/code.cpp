@@ -1,4 +1,5 @@
-// From programs to bytes: refuse, emit, verify, optimise, ask for registers left in memory, emit bytes.
+// From programs to bytes: refuse, emit, verify, optimise (once more where registers need it), ask for registers left in
+// memory, emit bytes.
 //
 // That a Register buffer became values shows only after SROA. An alloca that has its name then was subscripted by
 // something that is no constant; it would work, slowly, where the schedule has asked for registers, so it is refused.
@@ -25,18 +26,58 @@ auto unsupported(const std::vector<Diag>& found) -> Diag {
   return first;
 }
 
+auto is_register(const llvm::Instruction& i) -> bool {
+  return llvm::isa<llvm::AllocaInst>(i) &&
+         i.getName().starts_with(llvm::StringRef(codegen::kRegisterPrefix.data(), codegen::kRegisterPrefix.size()));
+}
+
 /// A Register buffer that is still memory, or an empty name.
 auto register_in_memory(const llvm::Module& module) -> std::string {
   for (const llvm::Function& fn : module) {
     if (fn.isDeclaration()) continue;
     for (const llvm::Instruction& i : fn.getEntryBlock()) {
-      if (!llvm::isa<llvm::AllocaInst>(i)) continue;
-      const llvm::StringRef name = i.getName();
-      const llvm::StringRef prefix(codegen::kRegisterPrefix.data(), codegen::kRegisterPrefix.size());
-      if (name.starts_with(prefix)) return name.drop_front(prefix.size()).split('.').first.str();
+      if (!is_register(i)) continue;
+      return i.getName().drop_front(codegen::kRegisterPrefix.size()).split('.').first.str();
     }
   }
   return {};
+}
+
+/// Vector accesses of such buffers lane by lane. LLVM makes values of slots that are touched by scalars, or by vectors of
+/// one shape; where both overlap (filled one by one, read as vectors) it needs them apart, and joins the lanes again.
+auto split_register_accesses(llvm::Module& module) -> bool {
+  std::vector<llvm::Instruction*> vectors;
+  const auto collect = [&](const auto& self, llvm::Instruction* at) -> void {
+    for (llvm::User* user : at->users()) {
+      auto* i = llvm::cast<llvm::Instruction>(user);
+      if (llvm::isa<llvm::GetElementPtrInst>(i)) self(self, i);
+      const auto* s = llvm::dyn_cast<llvm::StoreInst>(i);
+      const llvm::Type* type = s ? s->getValueOperand()->getType() : i->getType();
+      if ((s || llvm::isa<llvm::LoadInst>(i)) && llvm::isa<llvm::FixedVectorType>(type)) vectors.push_back(i);
+    }
+  };
+  for (llvm::Function& fn : module) {
+    if (fn.isDeclaration()) continue;
+    for (llvm::Instruction& i : fn.getEntryBlock())
+      if (is_register(i)) collect(collect, &i);
+  }
+  for (llvm::Instruction* i : vectors) {
+    llvm::IRBuilder<> b(i);
+    auto* s = llvm::dyn_cast<llvm::StoreInst>(i);
+    llvm::Value* pointer = llvm::getLoadStorePointerOperand(i);
+    auto* type = llvm::cast<llvm::FixedVectorType>(llvm::getLoadStoreType(i));
+    llvm::Value* whole = s ? s->getValueOperand() : llvm::PoisonValue::get(type);
+    for (uint64_t k = 0; k < type->getNumElements(); ++k) {
+      llvm::Value* at = b.CreateConstGEP1_64(type->getElementType(), pointer, k);
+      if (s)
+        b.CreateStore(b.CreateExtractElement(whole, k), at);
+      else
+        whole = b.CreateInsertElement(whole, b.CreateLoad(type->getElementType(), at), k);
+    }
+    if (!s) i->replaceAllUsesWith(whole);
+    i->eraseFromParent();
+  }
+  return !vectors.empty();
 }
 
 auto ns_since(Clock::time_point start) -> int64_t {
@@ -84,6 +125,7 @@ auto generate_code(const std::vector<Program>& programs, const Target& target, C
 
   start = Clock::now();
   codegen::optimise(module, *machine);
+  if (!register_in_memory(module).empty() && split_register_accesses(module)) codegen::optimise(module, *machine);
   spent.optimise_ns = ns_since(start);
   if (const std::string name = register_in_memory(module); !name.empty()) {
     return Diag(DiagKind::codegen_register, Loc(), name,
