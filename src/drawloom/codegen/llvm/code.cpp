@@ -44,7 +44,7 @@ auto register_in_memory(const llvm::Module& module) -> std::string {
 }
 
 /// Vector accesses of such buffers lane by lane. LLVM makes values of slots that are touched by scalars, or by vectors
-/// of one shape; where both overlap (filled one by one, read as vectors) it needs them apart, and joins the lanes again.
+/// of one shape; where both overlap (filled one by one, read as vectors) it needs them apart and joins the lanes again.
 auto split_register_accesses(llvm::Module& module) -> bool {
   std::vector<llvm::Instruction*> vectors;
   const auto collect = [&](const auto& self, llvm::Instruction* at) -> void {
