@@ -43,6 +43,7 @@ constexpr int kRight = 0, kWrong = 1, kUnusable = 2;
 
 struct CommandLine {
   std::string command, file, after, output;
+  std::string problem;  ///< with an option's value
   Target target = host_target();
   DeviceTarget device;
   CaseRunOptions run;
@@ -70,11 +71,11 @@ auto read_command_line(int argc, char** argv, CommandLine& out) -> bool {
     if (takes_value && i + 1 == argc) return false;
     if (word == "--target") {
       auto target = parse_target(argv[++i]);
-      if (!target.ok()) return false;
+      if (!target.ok()) return out.problem = target.diag().text(), false;
       out.target = target.value();
     } else if (word == "--device") {
       auto device = parse_device_target(argv[++i]);
-      if (!device.ok()) return false;
+      if (!device.ok()) return out.problem = device.diag().text(), false;
       out.device = device.value();
     } else if (word == "--output") {
       out.output = argv[++i];
@@ -242,7 +243,7 @@ constexpr Command kCommands[] = {{"run", run_command},
 auto main_of(int argc, char** argv) -> int {
   if (argc > 2 && std::string_view(argv[1]) == "simulate") return simulate_command({argv + 2, argv + argc});
   CommandLine line;
-  if (!read_command_line(argc, argv, line)) return unusable(kUsage);
+  if (!read_command_line(argc, argv, line)) return unusable(line.problem.empty() ? kUsage : line.problem);
   if (line.command == "compile") {
     const auto program = read_text_file(line.file);
     return program.ok() ? compile_command(line, *program) : unusable(program.diag().text());

@@ -34,7 +34,7 @@ struct DeviceCode {
 /// bytes. Thread-safe.
 /// Needs: verified programs, flat storage (a subscript of an argument counts elements from its host address), no
 /// vectorised or unrolled loops. Launches need `device`, and their programs run nothing else on the arguments they use.
-/// Errors: those of find_unsupported (limits.h; the first one, the others as notes), codegen_register.
+/// Errors: those of find_unsupported (limits.h; the first one, the others as notes).
 auto generate_code(const std::vector<Program>& programs, const Target& target, CodeKind kind,
                    CodegenTimes* times = nullptr, const DeviceCode* device = nullptr) -> Result<std::string>;
 

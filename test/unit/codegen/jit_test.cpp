@@ -58,6 +58,21 @@ func @add(%in: buffer<f32, 1>, %bias: f32, out %out: buffer<f32, 1>) {
   CHECK(module->argv("none") == nullptr);
 }
 
+TEST_CASE("registers that cannot become values are memory", "[codegen][jit]") {
+  const auto module = compile(R"(
+func @f(%in: buffer<u8, 1>, out %out: buffer<u8, 1>) {
+  allocate %window: u8[16] register
+  for %i = 0 : 16 {
+    store %window[%i] = %in[%i]
+  }
+  store %out[0] = %window[cast<index>(%in[0])]
+})");
+  Array<uint8_t> in({16}), out({1});
+  for (size_t i = 0; i < 16; i++) in[i] = static_cast<uint8_t>(7 * (i + 1) % 16);
+  CHECK(run(*module, "f", nullptr, in, out) == 0);
+  CHECK(out[0] == in[7]);
+}
+
 TEST_CASE("scalars of every type arrive", "[codegen][jit]") {
   const auto module = compile(R"(
 func @scalars(%a: i8, %b: u8, %c: i16, %d: u16, %e: i32, %f: u32, %g: i64, %h: u64, %i: f32, %j: f64, %k: bool, out %out: buffer<f64, 1>) {

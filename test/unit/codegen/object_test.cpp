@@ -71,21 +71,6 @@ TEST_CASE("a definition's access is no lowered code", "[codegen][limits]") {
   CHECK(kinds_of(std::vector<Program>{p}) == Kinds{DiagKind::codegen_node});
 }
 
-TEST_CASE("registers that cannot become values are refused", "[codegen][limits]") {
-  const auto programs = parse_all(R"(
-func @f(%in: buffer<u8, 1>, out %out: buffer<u8, 1>) {
-  allocate %window: u8[16] register
-  for %i = 0 : 16 {
-    store %window[%i] = %in[%i]
-  }
-  store %out[0] = %window[cast<index>(%in[0])]
-})");
-  const auto code = generate_code(programs, x86_64_target(3), CodeKind::Object);
-  REQUIRE_FALSE(code.ok());
-  CHECK(code.diag().kind() == DiagKind::codegen_register);
-  CHECK(code.diag().args()[0] == "window");
-}
-
 TEST_CASE("registers far apart are no gather and no scatter", "[codegen][limits]") {
   const auto programs = parse_all(R"(
 func @f(%in: buffer<f32, 1>, out %out: buffer<f32, 1>, %n: index) {

@@ -82,6 +82,7 @@ def main():
     check("no such command", BLUR, ["walk", "{file}"], 2, "usage: drawloom")
     check("no file", BLUR, ["run"], 2, "usage: drawloom")
     check("no such option", BLUR, ["run", "{file}", "--fast"], 2, "usage: drawloom")
+    check("no such target", BLUR, ["run", "{file}", "--target", "vax"], 2, "vax", "x86-64-v3")
     check_compile()
     for name, wrong in [
         ("machine code ran though it was not wanted", "native" in without),

@@ -1,8 +1,9 @@
-// From programs to bytes: refuse, emit, verify, optimise (once more where registers need it), ask for registers left in
-// memory, emit bytes.
+// From programs to bytes: refuse, emit, verify, optimise (once more where registers need it), emit bytes.
 //
-// That a Register buffer became values shows only after SROA. An alloca that has its name then was subscripted by
-// something that is no constant; it would work, slowly, where the schedule has asked for registers, so it is refused.
+// That a Register buffer became values shows only after SROA. An alloca that has its name then is touched in ways that
+// SROA does not take apart, or by a subscript whose constant neither pass saw; the second try is for the first kind. What
+// is left works as a slot on the stack. It is not refused: `apply` has asked for constant subscripts already, and a
+// schedule that it took must compile.
 #include "drawloom/codegen/code.h"
 
 #include <chrono>
@@ -29,18 +30,6 @@ auto unsupported(const std::vector<Diag>& found) -> Diag {
 auto is_register(const llvm::Instruction& i) -> bool {
   return llvm::isa<llvm::AllocaInst>(i) &&
          i.getName().starts_with(llvm::StringRef(codegen::kRegisterPrefix.data(), codegen::kRegisterPrefix.size()));
-}
-
-/// A Register buffer that is still memory, or an empty name.
-auto register_in_memory(const llvm::Module& module) -> std::string {
-  for (const llvm::Function& fn : module) {
-    if (fn.isDeclaration()) continue;
-    for (const llvm::Instruction& i : fn.getEntryBlock()) {
-      if (!is_register(i)) continue;
-      return i.getName().drop_front(codegen::kRegisterPrefix.size()).split('.').first.str();
-    }
-  }
-  return {};
 }
 
 /// Vector accesses of such buffers lane by lane. LLVM makes values of slots that are touched by scalars, or by vectors
@@ -125,13 +114,8 @@ auto generate_code(const std::vector<Program>& programs, const Target& target, C
 
   start = Clock::now();
   codegen::optimise(module, *machine);
-  if (!register_in_memory(module).empty() && split_register_accesses(module)) codegen::optimise(module, *machine);
+  if (split_register_accesses(module)) codegen::optimise(module, *machine);
   spent.optimise_ns = ns_since(start);
-  if (const std::string name = register_in_memory(module); !name.empty()) {
-    return Diag(DiagKind::codegen_register, Loc(), name,
-                "its subscripts do not become constants, so it stays in memory")
-        .with_help("store it on the stack");
-  }
   if (kind == CodeKind::LlvmIr) return text_of(module);
 
   start = Clock::now();
