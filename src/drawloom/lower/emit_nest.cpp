@@ -1,11 +1,10 @@
 #include "drawloom/lower/emit_nest.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
-#include "drawloom/ir/stack_limit.h"
 #include "drawloom/lower/emit_scope.h"
+#include "drawloom/lower/stack_frame.h"
 #include "drawloom/nest/region_box.h"
 #include "drawloom/nest/storage.h"
 #include "drawloom/support/fault.h"
@@ -27,27 +26,11 @@
 //       vectorized for xi = 0 : 4
 //         if 4*xo + xi < n                          out[4*xo + xi]
 //
-// Storage that no step placed in memory goes to the stack where its size is a small constant, while there is room:
-// each function (the program's own, and one for each parallel loop) has a limit, and all copies of a body count.
-//
 // Cost: a parted loop holds its body twice, and so does the pipeline where the plain version for other strides stands
 // beside the scheduled one.
 
 namespace drawloom {
 namespace {
-
-// Where no step says where it lies: of one Func, and of all in one function. Beyond a few hundred kilobytes the stack
-// is no faster than the heap, since neither stays in a near cache.
-constexpr int64_t kStackBytes = 64 * 1024;
-constexpr int64_t kStackBytesInAll = kMaxStackBytes / 4;
-
-/// The stack of the function that is being written.
-struct Frame {
-  int64_t room = 0;     ///< bytes left for what was not counted beforehand
-  int64_t copies = 1;   ///< of the statements being emitted: iterations of unrolled loops, lanes of vector loops
-  bool counted = true;  ///< what steps put on the stack has its place: `room` does without it
-  std::set<RealisationId> seen;  ///< of that, what has taken its place
-};
 
 /// Loops belong to nobody in the tree; that a stage names one is all that ties them.
 auto own_loop_node(const TreeNode& n, const StageLeaf& leaf) -> bool {
@@ -58,7 +41,7 @@ auto own_loop_node(const TreeNode& n, const StageLeaf& leaf) -> bool {
 
 class Emitter {
  public:
-  Emitter(const Nest& nest, QueryCache& cache) : nest_(nest), cache_(cache), frame_(new_frame(*nest.tree)) {}
+  Emitter(const Nest& nest, QueryCache& cache) : nest_(nest), cache_(cache), frame_(nest, *nest.tree, cache) {}
 
   auto emit(EmitScope scope) -> Stmt {
     add_outputs(scope);
@@ -180,24 +163,9 @@ class Emitter {
 
   /// `bytes`: of all components, if that is a constant.
   auto memory_of(const StoreNode& s, std::optional<int64_t> bytes) -> MemoryKind {
+    if (!frame_.takes(s, bytes)) return MemoryKind::Heap;
     // A subscript of registers must be constant, which takes unrolling.
-    const bool registers = s.memory == MemoryKind::Register && !plain_ && !rolled_;
-    const MemoryKind wanted = registers ? MemoryKind::Register : MemoryKind::Stack;
-    const bool small = bytes && *bytes <= kStackBytes;
-    if (s.memory_decided ? s.memory == MemoryKind::Heap : !small) return MemoryKind::Heap;
-    if (s.memory_decided && frame_.counted && frame_.seen.insert(s.what).second) return wanted;
-    const int64_t all = bytes ? stack_product(*bytes, frame_.copies) : frame_.room + 1;
-    if (all > frame_.room) return MemoryKind::Heap;
-    frame_.room -= all;
-    return wanted;
-  }
-
-  auto new_frame(const TreeNode& root) const -> Frame {
-    int64_t left = kMaxStackBytes;
-    for (const auto& d : decided_stack(nest_, root, cache_)) left -= d.bytes;
-    Frame out;
-    out.room = std::clamp<int64_t>(left, 0, kStackBytesInAll);
-    return out;
+    return s.memory == MemoryKind::Register && !plain_ && !rolled_ ? MemoryKind::Register : MemoryKind::Stack;
   }
 
   // ---- realisations
@@ -390,7 +358,7 @@ class Emitter {
   template <typename F>
   auto in_frame_of(const TreeNode& node, const LoopNode& loop, F&& emit) -> Stmt {
     if (loop.how == ForKind::Parallel) {
-      Frame outer = std::exchange(frame_, new_frame(node));
+      StackFrame outer = std::exchange(frame_, StackFrame(nest_, node, cache_));
       const Stmt out = emit();
       frame_ = std::move(outer);
       return out;
@@ -539,7 +507,7 @@ class Emitter {
   bool inside_parallel_ = false;
   bool rolled_ = false;  ///< unrolled loops stay loops here
   int registers_around_ = 0;
-  Frame frame_;
+  StackFrame frame_;
 };
 
 /// Where dimension 0 is dense a vector is one load or store. Without wide loops one version does for all strides.
