@@ -1,5 +1,6 @@
 #include "drawloom/codegen/kernel.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "drawloom/ir/atoms.h"
@@ -82,7 +83,8 @@ auto launches(const std::vector<Program>& programs) -> std::vector<const Launch*
   std::vector<const Launch*> out;
   for (const auto& p : programs) {
     each_statement(p.body, [&](const Stmt& s) {
-      if (const auto* launch = s.as<Launch>()) out.push_back(launch);
+      const auto* launch = s.as<Launch>();
+      if (launch && std::find(out.begin(), out.end(), launch) == out.end()) out.push_back(launch);
     });
   }
   return out;

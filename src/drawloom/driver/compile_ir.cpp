@@ -1,8 +1,11 @@
 #include "drawloom/driver/compile_ir.h"
 
+#include <unordered_set>
+
 #include "drawloom/codegen/c_header.h"
 #include "drawloom/codegen/code.h"
 #include "drawloom/codegen/kernel.h"
+#include "drawloom/ir/rewrite.h"
 #include "drawloom/ir/text_form.h"
 #include "drawloom/ir/verify.h"
 #include "drawloom/lower/lower.h"
@@ -21,6 +24,22 @@ auto first_problem(const Program& program, InvariantSet claims) -> Status {
   return first;
 }
 
+/// Kernels of one module are told apart by name: what an unrolled loop copied, or what was written twice, gets a number.
+class KernelNamer : public Rewriter<KernelNamer> {
+ public:
+  auto on(const Launch& l, const Stmt& self) -> Stmt {
+    std::string name = l.name;
+    for (int n = 2; !taken_.insert(name).second; ++n) name = str("{}_{}", l.name, n);
+    if (name == l.name) return self;
+    auto copy = make_ref<Launch>(l);
+    copy->name = std::move(name);
+    return Stmt(Ref<const StmtNode>(std::move(copy)));
+  }
+
+ private:
+  std::unordered_set<std::string> taken_;
+};
+
 }  // namespace
 
 auto prepare_ir(std::string_view text, std::string_view file, const Target& host) -> Result<std::vector<Program>> {
@@ -33,6 +52,8 @@ auto prepare_ir(std::string_view text, std::string_view file, const Target& host
     }
     DRAWLOOM_REQUIRE(first_problem(program, kReady));
   }
+  KernelNamer namer;
+  for (auto& program : programs) program.body = namer.rewrite(program.body);
   return programs;
 }
 

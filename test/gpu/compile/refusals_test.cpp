@@ -103,6 +103,23 @@ auto compile_kind(const std::string& host) -> DiagKind {
 const std::string kLaunch =
     "launch \"k\" {\n block for %b = 0 : 8 {\n thread for %t = 0 : 32 {\n store %O[%b] = %A[%t]\n }\n }\n }";
 
+TEST_CASE("kernels of one name get names of their own, on the device and in the host's calls") {
+  const std::string copies =
+      "unrolled for %i = 0 : 2 {\n launch \"k\" {\n block for %b = 0 : 8 {\n thread for %t = 0 : 32 "
+      "{\n store %O[%b + 8 * %i] = %A[%t]\n }\n }\n }\n}\n";
+  const std::string text =
+      "drawloom-ir 1\n\nfunc @k(%A: buffer<f32, 1>, out %O: buffer<f32, 1>) {\n" + copies + kLaunch + "\n}\n";
+  const auto out = compile_ir(text, "k.ir", "k", {x86_64_target(3), {}, ""}).or_throw();
+  for (const std::string name : {"k", "k_2", "k_3"}) {
+    CHECK(out.ptx.find(".entry " + name + "(") != std::string::npos);
+    // as a C string: what the host passes
+    CHECK(out.object.find(name + std::string(1, '\0')) != std::string::npos);
+  }
+  auto programs = out.programs;
+  programs.push_back(prepare_ir(text, "k.ir", x86_64_target(3)).or_throw().at(0));
+  CHECK(generate_ptx(programs, {}).diag().kind() == DiagKind::codegen_node);
+}
+
 TEST_CASE("the data of an argument are on one side for the whole call") {
   CHECK(compile_kind(kLaunch + "\n store %O[9] = 1.0:f32") == DiagKind::codegen_subscript);
   CHECK(compile_kind("if %A[0] > 0.0:f32 {\n" + kLaunch + "\n}") == DiagKind::codegen_subscript);

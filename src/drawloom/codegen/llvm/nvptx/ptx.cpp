@@ -5,6 +5,8 @@
 // Register buffer becomes values is known only after SROA: its alloca is gone, or it has its name.
 #include "drawloom/codegen/ptx.h"
 
+#include <set>
+
 #include "drawloom/codegen/code.h"
 #include "drawloom/codegen/llvm/machine.h"
 #include "drawloom/codegen/llvm/nvptx/kernel.h"
@@ -126,8 +128,12 @@ auto parse_device_target(std::string_view text, Loc loc) -> Result<DeviceTarget>
 
 auto generate_ptx(const std::vector<Program>& programs, const DeviceTarget& target) -> Result<std::string> {
   const auto all = launches(programs);
+  std::set<std::string> names;
   for (const Launch* launch : all) {
     if (auto diag = missing(*launch, target)) return *std::move(diag);
+    if (!names.insert(launch->name).second)
+      return Diag(DiagKind::codegen_node, launch->loc, str("a second kernel `{}`", launch->name))
+          .with_help("the host finds kernels by name: give each its own");
   }
   const auto machine = codegen::make_device_machine(target);
   codegen::Context context;
