@@ -1,5 +1,6 @@
 #include "drawloom/driver/generator.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -75,27 +76,18 @@ auto read_text_file(const std::string& path) -> Result<std::string> {
 }
 
 auto choose_products(std::string_view list, AotOptions& options) -> Status {
-  options.object = options.static_library = options.header = options.schedule = false;
+  const std::pair<std::string_view, bool*> products[] = {
+      {"o", &options.object},   {"a", &options.static_library}, {"h", &options.header}, {"sched", &options.schedule},
+      {"s", &options.assembly}, {"ll", &options.llvm_ir},       {"ir", &options.ir},    {"nest", &options.nest}};
+  for (auto* chosen : {&options.object, &options.static_library, &options.header, &options.schedule}) *chosen = false;
   for (const auto& name : split_text(list, ',')) {
-    if (name == "o")
-      options.object = true;
-    else if (name == "a")
-      options.static_library = true;
-    else if (name == "h")
-      options.header = true;
-    else if (name == "sched")
-      options.schedule = true;
-    else if (name == "s")
-      options.assembly = true;
-    else if (name == "ll")
-      options.llvm_ir = true;
-    else if (name == "ir")
-      options.ir = true;
-    else if (name == "nest")
-      options.nest = true;
-    else
+    const auto found =
+        std::find_if(std::begin(products), std::end(products), [&](const auto& p) { return p.first == name; });
+    if (found == std::end(products)) {
       return Diag(DiagKind::parse_unknown_name, Loc(), "product", name)
           .with_help("one of o, a, h, sched, s, ll, ir, nest");
+    }
+    *found->second = true;
   }
   return Done{};
 }

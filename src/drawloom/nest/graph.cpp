@@ -176,28 +176,28 @@ auto check_cone(const GraphFunc& f) -> Status {
   return Done{};
 }
 
-auto is_long(const Box& box) -> bool {
+auto any_long(const std::vector<Box>& boxes) -> bool {
   const auto long_end = [](const std::optional<Form>& end) { return end && is_long(*end); };
-  return std::any_of(box.begin(), box.end(), [&](const auto& i) { return long_end(i.lo) || long_end(i.hi); });
+  const auto long_box = [&](const Box& b) {
+    return std::any_of(b.begin(), b.end(), [&](const auto& i) { return long_end(i.lo) || long_end(i.hi); });
+  };
+  return std::any_of(boxes.begin(), boxes.end(), long_box);
 }
 
-/// Boxes multiply where they are composed: m at each of n levels of inlined Funcs are m^n, each a form as deep as the
-/// levels. Long ones are joined, so that a level adds to them and does not multiply them.
-auto joined_if_long(const std::vector<Box>& boxes, bool by_force) -> std::vector<Box> {
-  if (boxes.size() < 2 ||
-      !(by_force || std::any_of(boxes.begin(), boxes.end(), [](const Box& b) { return is_long(b); })))
-    return boxes;
-  Box hull = boxes[0];
+auto joined(const std::vector<Box>& boxes) -> std::vector<Box> {
+  Box hull = boxes.at(0);
   for (size_t i = 1; i < boxes.size(); ++i) hull = force_merge(hull, boxes[i]);
   return {hull};
 }
 
-/// What is read through `via`, an inlined producer: at its boxes, what it reads itself.
+/// What is read through `via`, an inlined producer: at its boxes, what it reads itself. Boxes multiply here: m at each of
+/// n levels of inlined Funcs are m^n, each a form as deep as the levels. Long ones are joined first, so that a level adds
+/// to them and does not multiply them.
 void compose(std::vector<AccessSummary>& out, const GraphFunc& inlined, const AccessSummary& via) {
   for (const auto& inner : inlined.reads[0]) {
-    const auto inner_boxes = joined_if_long(inner.boxes, false);
-    const bool deep = std::any_of(inner_boxes.begin(), inner_boxes.end(), [](const Box& b) { return is_long(b); });
-    for (const auto& at : joined_if_long(via.boxes, deep)) {
+    const auto inner_boxes = any_long(inner.boxes) ? joined(inner.boxes) : inner.boxes;
+    const bool join = any_long(inner_boxes) || any_long(via.boxes);
+    for (const auto& at : join ? joined(via.boxes) : via.boxes) {
       Env env;
       for (size_t d = 0; d < at.size(); ++d) env.emplace_back(inlined.def->args[d].get(), at[d]);
       for (const auto& box : inner_boxes) {
