@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <utility>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,12 +27,28 @@
 namespace drawloom::fuzz {
 namespace {
 
+/// The case that took most processor time for one part of the work: how far from kCaseSeconds it all is.
+struct Slowest {
+  double seconds;
+  uint64_t seed;
+  void add(double took, uint64_t by) {
+    if (took > seconds) seconds = took, seed = by;
+  }
+};
+
 /// What parent and one job share.
 struct Progress {
   Coverage coverage;
+  Slowest drawn, judged;
   uint64_t next;  ///< index of the case that is running
-  bool in_case, done;
+  bool done;
 };
+
+auto processor_seconds() -> double {
+  timespec t = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
 
 auto seed_of(const Options& o, uint64_t index) -> uint64_t { return o.single ? o.seed : hash_combine(o.seed, index); }
 
@@ -83,13 +101,14 @@ void take_failure(const Options& o, uint64_t seed, const Verdict& v) {
 void run_cases(const Options& o, const Clock& clock, Progress& p) {
   while (p.next < o.cases && !clock.over() && p.coverage.failed + p.coverage.crashed < o.max_failures) {
     const uint64_t seed = seed_of(o, p.next);
-    p.in_case = true;
     limit_case_time();
+    const double start = processor_seconds();
     const Case c = make_case(seed, {&p.coverage, nullptr, o.deep});
     if (o.print_case) std::printf("%s", case_text(c).c_str()), std::fflush(stdout);
+    const double drawn = processor_seconds();
     const Verdict v = check_case(c, o.check, &p.coverage);
     limit_case_time(true);
-    p.in_case = false;
+    p.drawn.add(drawn - start, seed), p.judged.add(processor_seconds() - drawn, seed);
     ++p.coverage.cases;
     p.next += o.jobs;
     count(p.coverage, v.outcome);
@@ -106,7 +125,6 @@ void take_crash(const Options& o, Progress& p, int status) {
     v.kind = WTERMSIG(status) == SIGPROF ? std::string("hang") : str("crash: {}", strsignal(WTERMSIG(status)));
   ++p.coverage.cases, ++p.coverage.crashed;
   p.next += o.jobs;
-  p.in_case = false;
   take_failure(o, seed, v);
 }
 
@@ -127,13 +145,18 @@ auto run(const Options& o) -> int {
     running.push_back(start_child([&] { supervise(o, clock, jobs[j]); }));
   }
   Coverage all = {};
+  Slowest drawn = {}, judged = {};
   for (uint64_t j = 0; j < o.jobs; ++j) {
     int status = 0;
     waitpid(running[j], &status, 0);
     all.add(jobs[j].coverage);
+    drawn.add(jobs[j].drawn.seconds, jobs[j].drawn.seed), judged.add(jobs[j].judged.seconds, jobs[j].judged.seed);
     if (!jobs[j].done) ++all.crashed;
   }
   if (o.coverage) std::printf("%s", all.text().c_str());
+  for (const auto& [part, slowest] : {std::pair("draw", drawn), std::pair("judge", judged)})
+    std::printf("slowest to %s: %.1f s, --case %llu\n", part, slowest.seconds,
+                static_cast<unsigned long long>(slowest.seed));
   const uint64_t failed = all.failed + all.crashed;
   std::printf("%llu cases in %.0f s, seed %llu\n", static_cast<unsigned long long>(all.cases), clock.seconds(),
               static_cast<unsigned long long>(o.seed));

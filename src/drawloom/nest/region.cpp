@@ -73,6 +73,16 @@ class RegionUnion {
   std::vector<std::pair<Cond, Region>> parts_;
 };
 
+/// Found once for a stage and a site: each of its producers and inputs asks. `facts` are those of the site.
+auto known_box(const Nest& nest, const Site& site, const Located& leaf, const Facts& facts, QueryCache& cache)
+    -> const StageBox& {
+  const auto key = std::make_tuple(nest.tree, leaf.node, site.get());
+  if (const auto known = cache.boxes.find(key); known != cache.boxes.end()) return known->second;
+  StageBox box = box_of(nest, site, leaf, cache);
+  box.when = facts.simplify(box.when);
+  return cache.boxes.emplace(key, std::move(box)).first->second;
+}
+
 template <typename Reads>
 auto united_image(const Nest& nest, const Site& site, const Facts& facts, QueryCache& cache, Reads&& reads)
     -> std::optional<Region> {
@@ -81,14 +91,12 @@ auto united_image(const Nest& nest, const Site& site, const Facts& facts, QueryC
   for (const auto& at : stage_leaves(nest.tree)) {
     if (!where.encloses(at)) continue;
     const auto& leaf = *at.node->as<StageLeaf>();
-    std::optional<StageBox> box;
     for (const auto& access : nest.func(leaf.what).reads[static_cast<size_t>(leaf.stage)]) {
       if (!reads(leaf, access)) continue;
-      // the costly part, once per leaf and only if it reads at all
-      if (!box) box = box_of(nest, site, at, cache), box->when = facts.simplify(box->when);
-      if (box->when.is_never()) break;
+      const auto& box = known_box(nest, site, at, facts, cache);
+      if (box.when.is_never()) break;
       for (const auto& b : access.boxes) {
-        if (const auto part = image(b, *box)) parts.add(box->when, *part);
+        if (const auto part = image(b, box)) parts.add(box.when, *part);
       }
     }
   }
@@ -220,7 +228,7 @@ static auto no_elements(size_t rank) -> Region {
   return none;
 }
 
-auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache& cache) -> Region {
+static auto compute_need(const Nest& nest, RealisationId what, const Site& site, QueryCache& cache) -> Region {
   const auto& f = nest.func(what);
   const Facts facts = facts_at(nest, site, cache);
   if (f.is_output) {
@@ -237,6 +245,13 @@ auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache&
   apply_dim_decisions(nest, f, *region);
   tidy(*region, facts);
   return *region;
+}
+
+auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache& cache) -> const Region& {
+  const auto key = std::make_tuple(nest.tree, what, site.get());
+  if (const auto known = cache.needs.find(key); known != cache.needs.end()) return known->second;
+  Region need = compute_need(nest, what, site, cache);
+  return cache.needs.emplace(key, std::move(need)).first->second;
 }
 
 /// Iterations before 0 of the loop of its compute place in which those run that read `what`.

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "drawloom/analysis/facts.h"
 #include "drawloom/nest/nest.h"
@@ -60,11 +61,21 @@ struct RealisationFacts {
   auto slide_of(int dim) const -> const Slide*;
 };
 
+/// Values that the dimensions of a stage take; there only when the condition holds.
+struct StageBox {
+  std::vector<std::pair<const Symbol*, RegionDim>> dims;
+  Cond when;
+};
+
 /// Memo for one thread; droppable at any time.
 class QueryCache {
  public:
   /// By tree and realisation; a tree that was asked about stays alive with the cache.
   std::map<std::pair<TreeRef, RealisationId>, Ref<const struct RealisationEntry>> realisations;
+  /// By the loop of the site, or none at root: stages far up a chain ask for the same need once per path that leads to it.
+  std::map<std::tuple<TreeRef, RealisationId, const Symbol*>, Region> needs;
+  /// By stage and the loop of the site.
+  std::map<std::tuple<TreeRef, const TreeNode*, const Symbol*>, StageBox> boxes;
 };
 
 /// Everything about one realisation of a closed nest (close_nest).
@@ -78,7 +89,7 @@ auto output_update_regions(const Nest& nest, RealisationId output, QueryCache& c
 /// Facts that hold inside the list of `site`: runtime symbols, ranges of the loops around it, branches.
 auto facts_at(const Nest& nest, const Site& site, QueryCache& cache) -> Facts;
 /// need of `what` while inside one iteration of `site`: the union over the stages below that read it.
-auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache& cache) -> Region;
+auto need_at(const Nest& nest, RealisationId what, const Site& site, QueryCache& cache) -> const Region&;
 /// `f` with base and whole symbols of stages replaced by what they stand for; those that are names stay.
 auto resolve(const Nest& nest, const Form& f, QueryCache& cache) -> Form;
 

@@ -36,12 +36,7 @@ enum class Tails : uint8_t { clamp, ignore };
 /// Nothing where no Form bounds them.
 auto over_loops(const Nest& nest, const FormRange& range, const std::vector<const LoopNode*>& loops,
                 const WarmLoops& warm, QueryCache& cache, Tails tails) -> std::optional<FormRange>;
-/// Values that the dimensions of a stage take; there only when the condition holds.
-struct StageBox {
-  std::vector<std::pair<const Symbol*, RegionDim>> dims;
-  Cond when;
-};
-/// During one iteration of a site.
+/// Values of the dimensions of a stage during one iteration of a site.
 auto box_of(const Nest& nest, const Site& site, const Located& leaf, QueryCache& cache) -> StageBox;
 /// What a consumer's box reads of a producer. Unbounded ends (input buffers only) give nothing.
 auto image(const std::vector<Interval<Form>>& access, const StageBox& box) -> std::optional<Region>;

@@ -100,3 +100,44 @@ TEST_CASE("accesses whose order is known are one box", "[nest][growth]") {
   REQUIRE(reads.size() == 1);
   CHECK(reads[0].boxes.size() == 1);
 }
+
+TEST_CASE("a need without a formula is asked for once, whoever asks", "[nest][growth]") {
+  // Each stage is computed in a loop of its consumer, both of its subscripts hold a quotient that no formula bounds over
+  // the loops (the width of a clipped tile is no constant), so each dimension asks for the need of the stage at root,
+  // which asks its consumer: 2^24 questions, unless those that were asked are remembered.
+  constexpr int kStages = 24;
+  ImageParam in(Int(32), 2, "in");
+  Var x("x"), y("y");
+  Func f("f0");
+  f(x, y) = in(clamp(x, 0, 63), clamp(y, 0, 63));
+  std::string places;
+  for (int i = 1; i < kStages; ++i) {
+    Func next(str("f{}", i));
+    next(x, y) = f(x + y, y) + 1;
+    f = next;
+    places = str("  compute_at f{} f{}.x\n", i - 1, i) + places;
+  }
+  Func tile("tile"), out("out");
+  tile(x, y) = f(x, y) + f(x + 1, y + 1);
+  out(x, y) = tile(x, y) + tile(x + 1, y + 1);
+  const auto pipeline = Pipeline({out}, "nested").definition();
+  const Nest nest = scheduled(pipeline,
+                              "  split out.x -> xo, xi by 8\n  split out.y -> yo, yi by 8\n"
+                              "  reorder out xi yi xo yo\n  compute_at tile out.xo\n  fuse tile.x y -> xf\n" +
+                                  str("  compute_at f{} tile.xf\n", kStages - 1) + places);
+  QueryCache cache;
+  const auto region = input_region(nest, pipeline->inputs[0], cache);
+  REQUIRE(region);
+  const auto& result = *pipeline->output_buffers[0];
+  const auto of_size_5_by_7 = [&](const SymbolRef& s) -> std::optional<int64_t> {
+    if (s == result.extent[0]) return 5;
+    if (s == result.extent[1]) return 7;
+    return 0;  // the first element
+  };
+  CHECK(evaluate(region->dims[0].lo, of_size_5_by_7) == 0);   // x + 23*y at the origin
+  CHECK(evaluate(region->dims[0].hi, of_size_5_by_7) == 63);  // far right, clamped
+  CHECK(evaluate(region->dims[1].lo, of_size_5_by_7) == 0);
+  CHECK(evaluate(region->dims[1].hi, of_size_5_by_7) == 6 + 2);  // two stages read y + 1
+  const size_t realisations = nest.graph->funcs.size();
+  CHECK(cache.needs.size() <= 3 * realisations);  // at compute place, store place and root
+}
