@@ -5,6 +5,10 @@
 //     dominated  x + 3 is never below x + 1        ->  x + 1, y + 1
 //     draw out   the constant of the first         ->  1 + min(x, y)
 //
+//   max(a, min(b, max(a, v) + 1))          a clamped value, plus 1, clamped again
+//     pull out   max(a, v) + 1 is never below a      ->  min(max(a, v) + 1, max(a, b))
+//     clamped and shifted again, this is               min(max(a, v) + 2, max(a, b)): it no longer grows
+//
 // min and max are one algorithm with a sign. Drawing out what operands share is what lets min(8*xo, n - 8) + 8 and
 // min(n, 8*xo + 8) come out equal. Flattening stops at 8 operands, as domination looks at every pair; it is
 // decided without facts, which come in later (facts_simplify.cpp).
@@ -29,24 +33,29 @@ auto has_atom(const Form& f, size_t but) -> bool {
   return false;
 }
 
-/// rest + min(a, b) as operands of a min: rest + a, rest + b.
-void flatten(AtomKind kind, const Form& f, std::vector<Form>& out) {
+/// The term of f that is an atom of this kind, where no other term has an atom.
+auto lone_atom(const Form& f, AtomKind kind) -> std::optional<size_t> {
   for (size_t i = 0; i < f.terms().size(); ++i) {
     const Term& t = f.terms()[i];
     if (!t.atom || t.atom->kind != kind || t.factor != 1 || !t.symbols.empty()) continue;
-    if (has_atom(f, i) || out.size() + t.atom->operands.size() > kMaxOperands) break;
-    const Form rest = without(f, i);
-    std::vector<Form> parts;
-    for (const auto& operand : t.atom->operands) {
-      const auto sum = add_scaled(rest, operand, 1);
-      if (!sum) break;
-      parts.push_back(*sum);
-    }
-    if (parts.size() != t.atom->operands.size()) break;
-    out.insert(out.end(), parts.begin(), parts.end());
-    return;
+    return has_atom(f, i) ? std::nullopt : std::optional(i);
   }
-  out.push_back(f);
+  return {};
+}
+
+/// rest + min(a, b) as operands of a min: rest + a, rest + b.
+void flatten(AtomKind kind, const Form& f, std::vector<Form>& out) {
+  const auto at = lone_atom(f, kind);
+  const auto* operands = at ? &f.terms()[*at].atom->operands : nullptr;
+  if (!operands || out.size() + operands->size() > kMaxOperands) return out.push_back(f);
+  const Form rest = without(f, *at);
+  std::vector<Form> parts;
+  for (const auto& operand : *operands) {
+    const auto sum = add_scaled(rest, operand, 1);
+    if (!sum) return out.push_back(f);
+    parts.push_back(*sum);
+  }
+  out.insert(out.end(), parts.begin(), parts.end());
 }
 
 /// a <= b for min, a >= b for max.
@@ -99,6 +108,28 @@ auto draw_out_constant(std::vector<Form>& operands, int64_t constant) -> Form {
   return Form(constant);
 }
 
+/// max(a, min(b, g)) is min(g, max(a, b)) where g >= a, and min(a, max(b, g)) alike. For a g that is a max itself: it
+/// holds what was clamped before, and stands beside the bounds then instead of below them. Not where another operand is
+/// a min, which the rule for min would pull out again.
+auto pulled_out(int sign, const std::vector<Form>& operands) -> std::optional<Form> {
+  const auto is_opposite = [&](const Form& f) { return lone_atom(f, kind_of(-sign)).has_value(); };
+  const auto inner = std::find_if(operands.begin(), operands.end(), is_opposite);
+  if (inner == operands.end() || std::any_of(inner + 1, operands.end(), is_opposite)) return {};
+  std::vector<Form> parts, out, left;
+  flatten(kind_of(-sign), *inner, parts);
+  std::vector<Form> bounds(operands.begin(), inner);
+  bounds.insert(bounds.end(), inner + 1, operands.end());
+  for (const auto& g : parts) {
+    const auto beats = [&](const Form& bound) { return dominates(sign, g, bound); };
+    const bool goes = lone_atom(g, kind_of(sign)) && std::all_of(bounds.begin(), bounds.end(), beats);
+    (goes ? out : left).push_back(g);
+  }
+  if (out.empty() || left.empty()) return {};
+  bounds.push_back(extreme(-sign, left));
+  out.push_back(extreme(sign, bounds));
+  return extreme(-sign, out);
+}
+
 }  // namespace
 
 auto extreme(int sign, std::vector<Form> given) -> Form {
@@ -106,6 +137,7 @@ auto extreme(int sign, std::vector<Form> given) -> Form {
   for (const auto& f : given) flatten(kind_of(sign), f, operands);
   drop_dominated(sign, operands);
   if (operands.size() == 1) return operands[0];
+  if (auto pulled = pulled_out(sign, operands)) return *std::move(pulled);
   Form common = draw_out_terms(operands);
   std::sort(operands.begin(), operands.end(), [](const Form& a, const Form& b) { return compare_terms(a, b) < 0; });
   common += draw_out_constant(operands, operands[0].constant());

@@ -62,12 +62,11 @@ class SignSearch {
     return t.atom && t.symbols.empty() && (t.atom->kind == AtomKind::Min || t.atom->kind == AtomKind::Max);
   }
   static auto are_opposite(const Term& t, const Term& u) -> bool {
-    return is_extreme(u) && t.factor == -u.factor && t.atom->kind == u.atom->kind &&
-           t.atom->operands.size() == u.atom->operands.size();
+    return is_extreme(u) && t.factor == -u.factor && t.atom->kind == u.atom->kind;
   }
 
-  /// min(p0, p1) - min(q0, q1) is not below the least of p0 - q0 and p1 - q1, and max alike: a clamp that is shifted
-  /// inside, however deep, is compared operand by operand. Operands are in one order in both.
+  /// min(p0, p1) >= min(q0, q1, q2) where each p is >= some q; max where each q is <= some p. A clamp that is shifted
+  /// inside, however deep, is compared operand by operand.
   auto by_pairs(const Form& f) -> bool {
     for (size_t i = 0; i < f.terms().size(); ++i) {
       if (!is_extreme(f.terms()[i]) || f.terms()[i].factor < 0) continue;
@@ -80,11 +79,20 @@ class SignSearch {
   auto pairs_nonnegative(const Form& f, size_t i, size_t j) -> bool {
     const Term &p = f.terms()[i], &q = f.terms()[j];
     const Form rest = f - form_of(p) - form_of(q);
-    for (size_t k = 0; k < p.atom->operands.size(); ++k) {
+    const auto &above = p.atom->operands, &below = q.atom->operands;
+    const auto is_above = [&](size_t k, size_t l) {
       if (--pairs_ < 0) return false;
-      const auto difference = add_scaled(p.atom->operands[k], q.atom->operands[k], -1);
+      const auto difference = add_scaled(above[k], below[l], -1);
       const auto sum = difference ? add_scaled(rest, *difference, p.factor) : std::nullopt;
-      if (!sum || !(is_nonnegative(range_of(*sum)) || by_pairs(*sum))) return false;
+      return sum && (is_nonnegative(range_of(*sum)) || by_pairs(*sum));
+    };
+    const bool is_min = p.atom->kind == AtomKind::Min;
+    const size_t each = is_min ? above.size() : below.size(), some = is_min ? below.size() : above.size();
+    for (size_t k = 0; k < each; ++k) {
+      // Operands are in one order in both, so the partner mostly stands in the same place.
+      bool found = k < some && is_above(k, k);
+      for (size_t l = 0; l < some && !found; ++l) found = l != k && (is_min ? is_above(k, l) : is_above(l, k));
+      if (!found) return false;
     }
     return true;
   }

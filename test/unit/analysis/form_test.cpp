@@ -73,6 +73,31 @@ TEST_CASE("minima and maxima are decided where the difference is known", "[form]
   CHECK(min(s.fx + s.fn, s.fx) == s.fx);
 }
 
+TEST_CASE("a clamped value that is shifted and clamped again stays short", "[form]") {
+  Names s;
+  const Form lo = s.fm, hi = s.fm + s.fn - 1;  // below lo where n is 0
+  for (const int shift : {-1, 1}) {
+    Form max_outside = s.fx, min_outside = s.fx;
+    for (int i = 0; i < 3; ++i) {
+      max_outside = max(lo, min(hi, max_outside + shift));
+      min_outside = min(hi, max(lo, min_outside + shift));
+    }
+    const Form longer_max = max(lo, min(hi, max_outside + shift));
+    const Form longer_min = min(hi, max(lo, min_outside + shift));
+    CHECK(longer_max.text().size() == max_outside.text().size());
+    CHECK(longer_min.text().size() == min_outside.text().size());
+  }
+}
+
+TEST_CASE("of minima over different operands the lower one is known", "[form]") {
+  Names s;
+  CHECK(min(min(s.fx, s.fxo), min(s.fx + 1, min(s.fm, s.fxo + 2))) == min(s.fx, min(s.fm, s.fxo)));
+  const Form a = max(s.fm, min(s.fx, s.fxo) - 1), b = max(s.fm, min(s.fx, min(s.fxo, s.fn)) - 1);
+  CHECK(min(a, b) == b);
+  CHECK(max(a, b) == a);
+  CHECK(min(b, a) == b);
+}
+
 TEST_CASE("divisions split off exact parts", "[form]") {
   Names s;
   CHECK(floor_div(8 * s.fxo + s.fxi, 8) == s.fxo + floor_div(s.fxi, 8));
@@ -209,6 +234,37 @@ TEST_CASE("random expressions and their forms have the same value", "[form][rand
     }
   }
   CHECK(atoms > 1000);  // the cases are not trivial
+}
+
+TEST_CASE("random nests of clamps have the value of their steps", "[form][random]") {
+  Generator g(31);
+  const auto bound = [&] {
+    const auto one = [&] {
+      Form f(g.random.uniform(-6, 6));
+      if (g.random.uniform(0, 3) > 0) f += Form(g.all[static_cast<size_t>(g.random.uniform(0, 5))]);
+      return f;
+    };
+    switch (g.random.uniform(0, 5)) {
+      case 0: return min(one(), one());
+      case 1: return max(one(), one());
+      default: return one();
+    }
+  };
+  for (int i = 0; i < 4000; ++i) {
+    const std::vector<Form> bounds = {bound(), bound(), bound()};
+    const Point at = g.point();
+    const FormEnv env = [&](const SymbolRef& s) -> std::optional<int64_t> { return at.at(s.get()); };
+    Form f(g.x);
+    int64_t value = at.at(g.x.get());
+    for (int64_t steps = g.random.uniform(2, 12); steps > 0; --steps) {
+      const Form& b = bounds[static_cast<size_t>(g.random.uniform(0, 2))];
+      const int64_t other = *evaluate(b, env), shift = g.random.uniform(-2, 2);
+      const bool lower = g.random.uniform(0, 1) == 0;
+      f = (lower ? min(f, b) : max(f, b)) + shift;
+      value = (lower ? std::min(value, other) : std::max(value, other)) + shift;
+      REQUIRE(evaluate(f, env) == value);
+    }
+  }
 }
 
 TEST_CASE("random conditions and their expressions agree", "[form][random]") {

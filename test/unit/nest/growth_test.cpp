@@ -90,6 +90,33 @@ TEST_CASE("stages that resample both ways", "[nest][growth]") {
       [](const Func& f, const Expr& x, const ImageParam&) -> Expr { return f(x / 2) + f(x / 2 + 1) + f(x * 2); });
 }
 
+TEST_CASE("clamped stages in the tiles of the last", "[nest][growth]") {
+  // The region of each is the tile, widened and kept inside the image: as long for the first stage as for the last.
+  ImageParam in(Int(32), 1, "in");
+  Var x("x");
+  Func f("f0");
+  f(x) = in(clamped(x - 1, in)) + in(clamped(x + 1, in));
+  std::string places;
+  constexpr int kStages = 16;
+  for (int i = 1; i < kStages; ++i) {
+    Func next(i + 1 < kStages ? str("f{}", i) : "out");
+    next(x) = f(clamped(x - 1, in)) + f(clamped(x + 1, in));
+    f = next;
+    places = str("  compute_at f{} out.xo\n", i - 1) + places;
+  }
+  const auto pipeline = Pipeline({f}, "tiled").definition();
+  const Nest nest = scheduled(pipeline, "  split out.x -> xo, xi by 32\n" + places);
+  QueryCache cache;
+  const auto atoms = [&](int stage) {
+    std::unordered_set<const Atom*> seen;
+    const auto& d = realisation_facts(nest, {nest.graph->find(str("f{}", stage)), 0}, cache).need.dims[0];
+    collect(d.lo, seen), collect(d.hi, seen), collect(d.free_hi, seen);
+    return seen.size();
+  };
+  CHECK(atoms(kStages - 6) <= 16);
+  CHECK(atoms(0) == atoms(kStages - 6));
+}
+
 TEST_CASE("accesses whose order is known are one box", "[nest][growth]") {
   ImageParam in(Float(32), 1, "in");
   Var x("x");
