@@ -212,15 +212,14 @@ auto divides(const Form& extent, const Form& factor) -> bool {
 
 auto leaf_reads(const Graph& graph, const StageLeaf& leaf, int func) -> bool {
   const auto reads = [&](auto&& self, int f, int stage) -> bool {
-    for (const auto& a : graph.func(f).reads[static_cast<size_t>(stage)]) {
-      if (a.func < 0) continue;
-      if (a.func == func) return true;
-      const auto& p = graph.func(a.func);
+    for (const int producer : graph.func(f).producers[static_cast<size_t>(stage)]) {
+      if (producer == func) return true;
+      const auto& p = graph.func(producer);
       // Open with updates: it will be computed inside this very leaf's loops (close_nest), so what it reads is read
       // here.
       if (p.placement != PlacementState::Open || p.can_inline()) continue;
       for (int s = 0; s < p.def->stages(); ++s)
-        if (self(self, a.func, s)) return true;
+        if (self(self, producer, s)) return true;
     }
     return false;
   };

@@ -13,8 +13,9 @@
 //   c(x) = b(2*x), b inlined         in: [2*x - 1, 2*x + 1]     the box of b over the box at which it is read
 //   d(x) = in(a(x)), a u8            in: [0, 255], a: [x, x]    data may have any value of its range
 //
-// Done once per definition and kept, so that queries never walk expressions. A step that inlines a Func, or places one
-// that was, recomputes the summaries of those that look through it and shares the others.
+// Accesses as written are summed up once per definition, so that queries never walk expressions. What is read through
+// inlined Funcs follows from them, and is found when a query asks: each step of a schedule that places a Func changes it
+// for all that looked through that Func, and few steps ask for more than who reads whom.
 //
 // in(x) + in(n - x) stay two boxes, since nothing says which end is lower. More than a few boxes multiply in every union
 // of regions, so from the fifth on they are joined by min and max; long ones are joined before they are composed.
@@ -193,8 +194,9 @@ auto joined(const std::vector<Box>& boxes) -> std::vector<Box> {
 /// What is read through `via`, an inlined producer: at its boxes, what it reads itself. Boxes multiply here: m at each of
 /// n levels of inlined Funcs are m^n, each a form as deep as the levels. Long ones are joined first, so that a level adds
 /// to them and does not multiply them.
-void compose(std::vector<AccessSummary>& out, const GraphFunc& inlined, const AccessSummary& via) {
-  for (const auto& inner : inlined.reads[0]) {
+void compose(std::vector<AccessSummary>& out, const GraphFunc& inlined, const std::vector<AccessSummary>& reads,
+             const AccessSummary& via) {
+  for (const auto& inner : reads) {
     const auto inner_boxes = any_long(inner.boxes) ? joined(inner.boxes) : inner.boxes;
     const bool join = any_long(inner_boxes) || any_long(via.boxes);
     for (const auto& at : join ? joined(via.boxes) : via.boxes) {
@@ -221,13 +223,31 @@ auto compute_reads(const Graph& graph, const GraphFunc& f) -> std::vector<std::v
     auto& out = reads.emplace_back();
     for (const auto& access : stage) {
       if (access.func >= 0 && graph.func(access.func).is_inlined()) {
-        compose(out, graph.func(access.func), access);
+        compose(out, graph.func(access.func), graph.reads(access.func, 0), access);
         continue;
       }
       for (const auto& box : access.boxes) add_access(out, access.func, access.input, box, access.loc);
     }
   }
   return reads;
+}
+
+auto compute_producers(const Graph& graph, const GraphFunc& f) -> std::vector<std::vector<int>> {
+  std::vector<std::vector<int>> all;
+  for (const auto& stage : f.written) {
+    auto& out = all.emplace_back();
+    const auto add = [&](int p) {
+      if (std::find(out.begin(), out.end(), p) == out.end()) out.push_back(p);
+    };
+    for (const auto& access : stage) {
+      if (access.func < 0) continue;
+      if (!graph.func(access.func).is_inlined())
+        add(access.func);
+      else
+        for (const int p : graph.func(access.func).producers[0]) add(p);
+    }
+  }
+  return all;
 }
 
 auto reads_through(const GraphFunc& f, int producer) -> bool {
@@ -243,6 +263,25 @@ auto Graph::find(std::string_view name) const -> int {
   for (size_t i = 0; i < funcs.size(); ++i)
     if (funcs[i]->name() == name) return static_cast<int>(i);
   return -1;
+}
+
+auto Graph::reads(int func, int stage) const -> const std::vector<AccessSummary>& {
+  const auto& wanted = *funcs[static_cast<size_t>(func)];
+  if (!wanted.summaries.known()) {
+    // Inlined Funcs that it looks through, and these through others: producers first, so that nothing recurses.
+    std::vector<bool> missing(static_cast<size_t>(func) + 1, false);
+    missing.back() = true;
+    for (size_t i = missing.size(); i-- > 0;) {
+      if (!missing[i]) continue;
+      for (const auto& s : funcs[i]->written)
+        for (const auto& a : s)
+          if (a.func >= 0 && this->func(a.func).is_inlined() && !this->func(a.func).summaries.known())
+            missing[static_cast<size_t>(a.func)] = true;
+    }
+    for (size_t i = 0; i < missing.size(); ++i)
+      if (missing[i]) funcs[i]->summaries.get([&] { return compute_reads(*this, *funcs[i]); });
+  }
+  return (*wanted.summaries.known())[static_cast<size_t>(stage)];
 }
 
 auto merge_boxes(const Box& a, const Box& b) -> std::optional<Box> {
@@ -279,7 +318,7 @@ auto make_graph(const PipelineRef& pipeline) -> Result<GraphRef> {
       f->written.push_back(std::move(collector.found));
     }
     DRAWLOOM_REQUIRE(check_cone(*f));
-    f->reads = compute_reads(*graph, *f);
+    f->producers = compute_producers(*graph, *f);
   }
   return GraphRef(graph);
 }
@@ -299,7 +338,7 @@ auto with_func(const GraphRef& graph, int i, GraphFuncRef changed) -> GraphRef {
       reads_stale = stale[p] && reads_through(*out->funcs[k], static_cast<int>(p));
     if (!reads_stale) continue;
     auto f = make_ref<GraphFunc>(*out->funcs[k]);
-    f->reads = compute_reads(*out, *f);
+    f->producers = compute_producers(*out, *f);
     out->funcs[k] = f;
     stale[k] = f->is_inlined();  // whoever is placed hides what it reads
   }

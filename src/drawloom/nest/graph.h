@@ -1,12 +1,14 @@
 #pragma once
 /// The Funcs as one schedule sees them, and what each stage reads. Persistent: a step that changes a Func's placement
-/// rebuilds that Func and the summaries of those that reach it through inlined Funcs, and shares the rest.
+/// rebuilds that Func and those that reach it through inlined Funcs, and shares the rest.
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "drawloom/analysis/interval.h"
 #include "drawloom/lang/function.h"
+#include "drawloom/nest/lazy.h"
 #include "drawloom/support/result.h"
 
 namespace drawloom {
@@ -41,8 +43,8 @@ struct GraphFunc : RefCounted {
   Loc placement_loc;
   bool nontemporal = false;
   std::vector<DimDecision> dims;
-  /// Per stage: as written, and with inlined producers replaced by what they read.
-  std::vector<std::vector<AccessSummary>> written, reads;
+  std::vector<std::vector<AccessSummary>> written;  ///< per stage: what it reads, as written
+  std::vector<std::vector<int>> producers;          ///< per stage: Funcs that it reads, itself or through inlined ones
   /// Per stage: where an update writes or reads its own Func; each access a box over the stage's own dimensions.
   std::vector<std::vector<Box>> self_accesses;
 
@@ -50,6 +52,12 @@ struct GraphFunc : RefCounted {
   /// Pure Funcs can stand as an expression in their consumers.
   auto can_inline() const -> bool { return def->updates.empty() && def->ordered_dim < 0 && !is_output; }
   auto is_inlined() const -> bool { return can_inline() && placement != PlacementState::Placed; }
+  auto reads(int stage, int producer) const -> bool {
+    const auto& all = producers[static_cast<size_t>(stage)];
+    return std::find(all.begin(), all.end(), producer) != all.end();
+  }
+
+  Lazy<std::vector<std::vector<AccessSummary>>> summaries;  ///< Graph::reads
 };
 using GraphFuncRef = Ref<const GraphFunc>;
 
@@ -59,12 +67,15 @@ struct Graph : RefCounted {
 
   auto find(std::string_view name) const -> int;  ///< index, or -1
   auto func(int i) const -> const GraphFunc& { return *funcs[static_cast<size_t>(i)]; }
+  /// What a stage reads, with inlined producers replaced by what they read. Found when asked for: most states of a
+  /// schedule between its first step and its last are not asked.
+  auto reads(int func, int stage) const -> const std::vector<AccessSummary>&;
 };
 using GraphRef = Ref<const Graph>;
 
 /// Errors: unbounded_access (a subscript into a Func without a range).
 auto make_graph(const PipelineRef& pipeline) -> Result<GraphRef>;
-/// The graph with func `i` replaced; summaries that look through it are recomputed.
+/// The graph with func `i` replaced, and with those that look through it where that changes.
 auto with_func(const GraphRef& graph, int i, GraphFuncRef changed) -> GraphRef;
 
 /// Hull of two boxes when it is known in every dimension which ends are lower.

@@ -14,9 +14,12 @@ class Lazy {
   auto operator=(const Lazy&) noexcept -> Lazy& { return *this; }
   ~Lazy() { delete value_.load(std::memory_order_acquire); }
 
+  /// What was found out, or null.
+  auto known() const -> const T* { return value_.load(std::memory_order_acquire); }
+
   template <typename Make>
   auto get(Make&& make) const -> const T& {
-    if (const auto* ready = value_.load(std::memory_order_acquire)) return *ready;
+    if (const auto* ready = known()) return *ready;
     const auto* made = new T(make());
     const T* expected = nullptr;
     if (value_.compare_exchange_strong(expected, made, std::memory_order_acq_rel)) return *made;

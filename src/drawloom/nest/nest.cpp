@@ -107,8 +107,8 @@ class Closer {
  private:
   void append(std::vector<TreeRef>& list, const TreeRef& child) {
     if (const auto* leaf = child->as<StageLeaf>()) {
-      for (const auto& read : graph_.func(leaf->what.func).reads[static_cast<size_t>(leaf->stage)])
-        if (read.func >= 0 && is_open_reduction(read.func)) realise(list, read.func);
+      for (const int producer : graph_.func(leaf->what.func).producers[static_cast<size_t>(leaf->stage)])
+        if (is_open_reduction(producer)) realise(list, producer);
       list.push_back(child);
     } else {
       list.push_back(close(child));

@@ -47,10 +47,9 @@ class Obligations {
   /// Every stage that reads a Func placed by a step lies inside the loop that Func is computed at.
   auto check_reads(const Located& at) -> Status {
     const auto& leaf = *at.node->as<StageLeaf>();
-    for (const auto& a : nest_.func(leaf.what).reads[static_cast<size_t>(leaf.stage)]) {
-      if (a.func < 0) continue;
-      const auto& f = nest_.graph->func(a.func);
-      if (f.placement == PlacementState::Placed && !f.is_output) DRAWLOOM_REQUIRE(check_encloses({a.func, 0}, at));
+    for (const int producer : nest_.func(leaf.what).producers[static_cast<size_t>(leaf.stage)]) {
+      const auto& f = nest_.graph->func(producer);
+      if (f.placement == PlacementState::Placed && !f.is_output) DRAWLOOM_REQUIRE(check_encloses({producer, 0}, at));
     }
     return Done{};
   }

@@ -91,7 +91,7 @@ auto united_image(const Nest& nest, const Site& site, const Facts& facts, QueryC
   for (const auto& at : stage_leaves(nest.tree)) {
     if (!where.encloses(at)) continue;
     const auto& leaf = *at.node->as<StageLeaf>();
-    for (const auto& access : nest.func(leaf.what).reads[static_cast<size_t>(leaf.stage)]) {
+    for (const auto& access : nest.graph->reads(leaf.what.func, leaf.stage)) {
       if (!reads(leaf, access)) continue;
       const auto& box = known_box(nest, site, at, facts, cache);
       if (box.when.is_never()) break;
@@ -261,11 +261,9 @@ static auto inherited_warm_up(const Nest& nest, RealisationId what, const Site& 
   if (!compute_site || !may_warm_up(nest, compute_site)) return most;
   for (const auto& at : stage_leaves(nest.tree)) {
     const auto& leaf = *at.node->as<StageLeaf>();
-    const auto& reads = nest.func(leaf.what).reads[static_cast<size_t>(leaf.stage)];
-    const bool is_reader =
-        std::any_of(reads.begin(), reads.end(), [&](const AccessSummary& a) { return a.func == what.func; });
     // what reads itself in its updates runs when it runs
-    if (is_reader && leaf.what != what) most = std::max(most, warm_iterations(nest, at, compute_site, cache));
+    if (leaf.what != what && nest.func(leaf.what).reads(leaf.stage, what.func))
+      most = std::max(most, warm_iterations(nest, at, compute_site, cache));
   }
   return most;
 }

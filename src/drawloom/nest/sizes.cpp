@@ -63,7 +63,7 @@ void SizePass::find_readers() {
   // from the last to the first, as each is put in front of its list
   for (size_t i = index_.leaves.size(); i-- > 0;) {
     const auto& leaf = *index_.leaves[i].node->as<StageLeaf>();
-    for (const auto& a : nest_.func(leaf.what).reads[static_cast<size_t>(leaf.stage)]) {
+    for (const auto& a : nest_.graph->reads(leaf.what.func, leaf.stage)) {
       if (a.func < 0) continue;
       int& first = readers_of_[static_cast<size_t>(a.func)];
       readers_.push_back({&index_.leaves[i], index_.place_of_leaf[i], &a, first});

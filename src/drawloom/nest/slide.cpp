@@ -72,11 +72,7 @@ class SlideFinder {
     return true;
   }
 
-  auto reads(const StageLeaf& leaf) const -> bool {
-    for (const auto& a : nest_.func(leaf.what).reads[static_cast<size_t>(leaf.stage)])
-      if (a.func == what_.func) return true;
-    return false;
-  }
+  auto reads(const StageLeaf& leaf) const -> bool { return nest_.func(leaf.what).reads(leaf.stage, what_.func); }
 
   void find() {
     const size_t outer = loops_to(nest_, facts_.store_site).size();

@@ -43,7 +43,7 @@ auto atoms_of(int stages, StageOf stage) -> std::pair<size_t, size_t> {
   const auto pipeline = Pipeline({f}, "chain").definition();
   std::unordered_set<const Atom*> inlined, root;
   const Nest open = scheduled(pipeline, "");
-  for (const auto& access : open.graph->funcs.back()->reads[0])
+  for (const auto& access : open.graph->reads(stages - 1, 0))
     for (const auto& box : access.boxes)
       for (const auto& i : box) collect(*i.lo, inlined), collect(*i.hi, inlined);
   const Nest nest = close_nest(scheduled(pipeline, roots)).or_throw();
@@ -123,7 +123,7 @@ TEST_CASE("accesses whose order is known are one box", "[nest][growth]") {
   Func f("f");
   f(x) = in(clamped(x - 1, in)) + in(clamped(x + 2, in)) + in(clamped(x, in));
   const auto nest = scheduled(Pipeline({f}, "clamped").definition(), "");
-  const auto& reads = nest.graph->funcs.back()->reads[0];
+  const auto& reads = nest.graph->reads(0, 0);
   REQUIRE(reads.size() == 1);
   CHECK(reads[0].boxes.size() == 1);
 }
