@@ -37,6 +37,8 @@ auto atom_form(AtomKind kind, std::vector<Form> operands, Cond condition = {}) -
 auto with_operands(const Atom& a, std::vector<Form> operands, const Cond& condition) -> Form;
 /// min for sign = 1, max for sign = -1.
 auto extreme(int sign, std::vector<Form> operands) -> Form;
+/// rest + min(a, b) as operands of a min: rest + a, rest + b; what is no min of this kind is one operand.
+void flatten(AtomKind kind, const Form& f, std::vector<Form>& out);
 /// factor * symbols * atom, any of which may be missing.
 auto product(int64_t factor, const SymbolList& symbols, const Ref<const Atom>& atom) -> Form;
 /// The greatest common divisor of the factors and `with`.

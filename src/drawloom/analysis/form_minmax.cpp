@@ -43,7 +43,8 @@ auto lone_atom(const Form& f, AtomKind kind) -> std::optional<size_t> {
   return {};
 }
 
-/// rest + min(a, b) as operands of a min: rest + a, rest + b.
+}  // namespace
+
 void flatten(AtomKind kind, const Form& f, std::vector<Form>& out) {
   const auto at = lone_atom(f, kind);
   const auto* operands = at ? &f.terms()[*at].atom->operands : nullptr;
@@ -57,6 +58,8 @@ void flatten(AtomKind kind, const Form& f, std::vector<Form>& out) {
   }
   out.insert(out.end(), parts.begin(), parts.end());
 }
+
+namespace {
 
 /// a <= b for min, a >= b for max.
 auto dominates(int sign, const Form& a, const Form& b) -> bool {

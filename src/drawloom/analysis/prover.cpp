@@ -255,29 +255,48 @@ auto Prover::lower_given(const Cond& holds, const Form& f, int depth, int64_t en
   return prover.lower(f, depth, enough);
 }
 
+/// min(a, b)/8 as the min of a/8 and b/8, and what is no such quotient as it is.
+struct Alternatives {
+  AtomKind kind;
+  std::vector<Form> values;
+};
+static auto alternatives_of(const Atom& a) -> Alternatives {
+  const auto divisor = a.kind == AtomKind::FloorDiv ? a.operands[1].as_constant() : std::nullopt;
+  if (!divisor || *divisor <= 0) return {a.kind, a.operands};
+  for (const auto kind : {AtomKind::Min, AtomKind::Max}) {
+    std::vector<Form> parts;
+    forms::flatten(kind, a.operands[0], parts);
+    if (parts.size() < 2) continue;
+    for (auto& p : parts) p = floor_div(p, *divisor);
+    return {kind, std::move(parts)};
+  }
+  return {a.kind, a.operands};
+}
+
 /// min, max and choose are one of their operands: the worst of them counts.
 auto Prover::split(const Form& f, size_t term, int depth, int64_t enough) -> Bound {
   const Term& t = f.terms()[term];
   if (!t.atom || !t.symbols.empty()) return {};
-  const Atom& a = *t.atom;
-  const bool wrong_way = a.kind == AtomKind::Choose || (a.kind == AtomKind::Min && t.factor > 0) ||
-                         (a.kind == AtomKind::Max && t.factor < 0);
+  const auto [kind, values] = alternatives_of(*t.atom);
+  const bool wrong_way =
+      kind == AtomKind::Choose || (kind == AtomKind::Min && t.factor > 0) || (kind == AtomKind::Max && t.factor < 0);
   if (!wrong_way) return {};
   const Form rest = forms::without(f, term);
   Bound worst;
-  for (size_t i = 0; i < a.operands.size(); ++i) {
-    const auto here = forms::add_scaled(rest, a.operands[i], t.factor);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const auto here = forms::add_scaled(rest, values[i], t.factor);
     if (!here) return {};
     Cond given;
-    if (a.kind == AtomKind::Choose && i == 0) given = a.condition;
-    if (a.kind == AtomKind::Choose && i == 1 && a.condition.terms().size() == 1) {
-      given = Cond::nonnegative(-a.condition.terms()[0] - 1);
+    const auto& condition = t.atom->condition;
+    if (kind == AtomKind::Choose && i == 0) given = condition;
+    if (kind == AtomKind::Choose && i == 1 && condition.terms().size() == 1) {
+      given = Cond::nonnegative(-condition.terms()[0] - 1);
     }
     // where min(a, b) is a, a <= b holds besides
-    for (size_t j = 0; j < a.operands.size(); ++j) {
-      if (i == j || a.kind == AtomKind::Choose) continue;
-      const Form& low = a.operands[a.kind == AtomKind::Min ? i : j];
-      const Form& high = a.operands[a.kind == AtomKind::Min ? j : i];
+    for (size_t j = 0; j < values.size(); ++j) {
+      if (i == j || kind == AtomKind::Choose) continue;
+      const Form& low = values[kind == AtomKind::Min ? i : j];
+      const Form& high = values[kind == AtomKind::Min ? j : i];
       given = given && Cond::less_equal(low, high);
     }
     const Bound b = lower_given(given, *here, depth - 1, enough);
