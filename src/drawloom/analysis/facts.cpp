@@ -18,7 +18,7 @@
 namespace drawloom {
 namespace {
 
-constexpr int kDepth = 6;
+constexpr int kDepth = 8;
 constexpr int kBudget = 100;  // forms looked at before a proof is given up
 constexpr int kRangeBudget = 24;
 constexpr int kRareBudget = 12;  // where the facts hold at no known point

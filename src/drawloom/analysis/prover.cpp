@@ -125,10 +125,16 @@ auto Prover::lower(const Form& f, int depth, int64_t enough) -> Bound {
   kept_.push_back(f);
   factor_out(f, depth, best);
 
-  // An unbounded term has to go by any proof; bounded ones may.
+  // An unbounded term has to go by any proof; bounded ones may. A quotient goes first: only once it has gone can what
+  // stands inside be seen, and terms beside it may go together with that.
   const auto& terms = f.terms();
-  size_t unbounded = 0;
-  while (unbounded < terms.size() && range_of_term(terms[unbounded]).lo) ++unbounded;
+  size_t unbounded = terms.size();
+  for (size_t i = 0; i < terms.size(); ++i) {
+    if (range_of_term(terms[i]).lo) continue;
+    const bool quotient = terms[i].atom && terms[i].atom->kind == AtomKind::FloorDiv;
+    if (unbounded == terms.size() || quotient) unbounded = i;
+    if (quotient) break;
+  }
   if (unbounded < terms.size()) {
     eliminate(f, unbounded, depth, enough, best);
   } else {

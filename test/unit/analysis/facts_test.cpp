@@ -68,6 +68,23 @@ TEST_CASE("what ranges and conditions prove", "[facts]") {
   CHECK(Facts().with_range(s.xi, 0, 7).proves(Cond::nonnegative(s.fxi) && Cond::nonnegative(7 - s.fxi)));
 }
 
+TEST_CASE("levels of a pyramid in a tile are not empty", "[facts]") {
+  const SymbolRef min = make_symbol(SymbolKind::BufferMin, "min"), n = make_symbol(SymbolKind::BufferExtent, "n");
+  const SymbolRef xo = make_symbol(SymbolKind::Loop, "xo");
+  const Form first(min), size(n), tile(xo);
+  const Facts facts = Facts().with_range(xo, 0, floor_div(size + 31, 32) - 1);
+  // the last element of the tile at half, quarter, .. resolution is not before the first
+  for (const int64_t d : {2, 4, 8, 32, 64, 128}) {
+    const Form end = first + drawloom::min(size, 32 * tile + 32);
+    CHECK(facts.proves_le(floor_div(first + 32 * tile, d), floor_div(end + d - 2, d)));
+    CHECK_FALSE(facts.proves_le(floor_div(first + 32 * tile, d) + 32 / d + 1, floor_div(end + d - 2, d)));
+  }
+  // two elements up and down again, where both tiles of the coarser level end
+  const Form coarse = drawloom::min(floor_div(first + drawloom::min(size, 32 * tile + 32) + 62, 64),
+                                    floor_div(tile + floor_div(first + 30, 32), 2) + 1);
+  CHECK(facts.proves_nonnegative(2 * coarse - 2 * floor_div(tile + floor_div(first, 32), 2) + 3));
+}
+
 TEST_CASE("a split by a parameter", "[facts]") {
   Names s;
   const Facts tile = Facts().with_range(s.xi, 0, s.fk - 1).with_range(s.xo, 0, ceil_div(s.fn, s.fk) - 1);

@@ -117,6 +117,39 @@ TEST_CASE("clamped stages in the tiles of the last", "[nest][growth]") {
   CHECK(atoms(0) == atoms(kStages - 6));
 }
 
+TEST_CASE("a pyramid in the tiles of its last level", "[nest][growth]") {
+  // Down seven times and up again, adding what each level lost. Every level needs something in every tile; where that
+  // were not known, each union of regions would be a choice by the conditions of all levels before.
+  constexpr int kLevels = 7;
+  ImageParam in(Float(32), 1, "in");
+  Var x("x");
+  std::vector<Func> down(kLevels);
+  std::string places;
+  const auto in_tile = [&](const Func& f) { places = str("  compute_at {} out.xo\n", f.name()) + places; };
+  for (int i = 0; i < kLevels; ++i) {
+    Func f(str("down{}", i));
+    f(x) = i == 0 ? Expr(in(clamped(x, in))) : down[i - 1](2 * x - 1) + down[i - 1](2 * x) + down[i - 1](2 * x + 2);
+    if (i > 0) in_tile(f);
+    down[i] = f;
+  }
+  Func up = down[kLevels - 1];
+  for (int i = kLevels - 2; i >= 0; --i) {
+    Func coarse(str("coarse{}", i)), sum(i > 0 ? str("sum{}", i) : "out");
+    coarse(x) = down[i + 1](x / 2) + down[i + 1]((x + 1) / 2);
+    sum(x) = up(x / 2) + up((x + 1) / 2) + down[i](x) - coarse(x);
+    in_tile(coarse);
+    if (i > 0) in_tile(sum);
+    up = sum;
+  }
+  const auto pipeline = Pipeline({up}, "pyramid").definition();
+  const Nest nest = scheduled(pipeline, "  split out.x -> xo, xi by 32\n" + places);
+  QueryCache cache;
+  for (size_t f = 1; f < nest.graph->funcs.size(); ++f) {
+    INFO(nest.graph->func(static_cast<int>(f)).name());
+    CHECK(realisation_facts(nest, {static_cast<int>(f), 0}, cache).need.when.is_always());
+  }
+}
+
 TEST_CASE("accesses whose order is known are one box", "[nest][growth]") {
   ImageParam in(Float(32), 1, "in");
   Var x("x");
