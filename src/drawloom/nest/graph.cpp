@@ -5,7 +5,7 @@
 
 #include "drawloom/ir/rewrite.h"
 #include "drawloom/nest/cone.h"
-#include "drawloom/nest/region_box.h"
+#include "drawloom/nest/form_length.h"
 
 // What each stage reads, as boxes of Forms over its own dimensions: all that regions need to know of the definitions.
 //

@@ -1,6 +1,7 @@
 #pragma once
 /// Building blocks of region queries: region_box.cpp and region_forms.cpp make them, region.cpp, slide.cpp and others stand on them.
 
+#include "drawloom/nest/form_length.h"
 #include "drawloom/nest/region.h"
 
 namespace drawloom {
@@ -41,8 +42,6 @@ auto box_of(const Nest& nest, const Site& site, const Located& leaf, QueryCache&
 /// What a consumer's box reads of a producer. Unbounded ends (input buffers only) give nothing.
 auto image(const std::vector<Interval<Form>>& access, const StageBox& box) -> std::optional<Region>;
 
-/// Longer than what people write: bounds of bounds. What doubles such a form is left out, or a name stands for it.
-auto is_long(const Form& f) -> bool;
 /// f as the facts leave it. Deciding minima costs more than it gives where many conditions meet: such forms stay as they are.
 auto simplified(const Form& f, const Facts& facts) -> Form;
 /// The ends of a region simplified, its covers found, and its conditions without those that never hold.

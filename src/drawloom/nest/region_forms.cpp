@@ -50,18 +50,6 @@ auto RealisationFacts::slide_of(int dim) const -> const Slide* {
 
 namespace {
 
-/// Terms of f, through its atoms; counting stops at `most`.
-auto weight(const Form& f, int most) -> int {
-  int n = 0;
-  for (const auto& t : f.node().terms) {
-    ++n;
-    if (!t.atom) continue;
-    for (const auto& op : t.atom->operands)
-      if (n < most) n += weight(op, most - n);
-  }
-  return n;
-}
-
 /// Conditions of the choose atoms in f, the first found or nothing.
 auto find_choice(const Form& f, std::unordered_set<const Atom*>& seen) -> std::optional<Cond> {
   for (const auto& t : f.terms()) {

@@ -19,28 +19,6 @@
 namespace drawloom {
 namespace {
 
-/// Terms of f, through its atoms and their conditions; counting stops at `most`.
-auto length(const Form& f, int most) -> int {
-  int n = 0;
-  for (const auto& t : f.terms()) {
-    ++n;
-    if (!t.atom) continue;
-    for (const auto* list : {&t.atom->operands, &t.atom->condition.terms()})
-      for (const auto& part : *list)
-        if (n < most) n += length(part, most - n);
-  }
-  return n;
-}
-
-}  // namespace
-
-auto is_long(const Form& f) -> bool {
-  constexpr int kLong = 24;
-  return length(f, kLong) >= kLong;
-}
-
-namespace {
-
 auto stands_still(const Form& f) -> bool {
   const auto symbols = symbols_of(f);
   return std::none_of(symbols.begin(), symbols.end(), [](const SymbolRef& s) { return s->kind == SymbolKind::Loop; });
