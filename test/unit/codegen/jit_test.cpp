@@ -73,6 +73,43 @@ func @f(%in: buffer<u8, 1>, out %out: buffer<u8, 1>) {
   CHECK(out[0] == in[7]);
 }
 
+TEST_CASE("lanes of register accesses that are off may lie outside", "[codegen][jit]") {
+  // `at` is a number or a variable, which keeps the registers in memory; far away where all lanes are off.
+  const auto masked = [](const std::string& at, int stride, int on) {
+    return str(R"(
+func @f(%at: index, %far: index, %in: buffer<i32, 1>, out %out: buffer<i32, 1>) {{
+  allocate %r: i32[8] register
+  store %r[ramp(0, 1, 8)] = %in[ramp(0, 1, 8)]
+  store %r[ramp({0}, {1}, 4); mask ramp(0, 1, 4) < broadcast({2}, 4)] = %in[ramp(8, 1, 4)]
+  store %r[ramp({3}, {1}, 4); mask ramp(0, 1, 4) < broadcast(0, 4)] = %in[ramp(8, 1, 4)]
+  store %out[ramp(8, 1, 4); mask ramp(0, 1, 4) < broadcast({2}, 4)] = %r[ramp({0}, {1}, 4); mask ramp(0, 1, 4) < broadcast({2}, 4)]
+  store %out[ramp(8, 1, 4); mask ramp(0, 1, 4) < broadcast(0, 4)] = %r[ramp({3}, {1}, 4); mask ramp(0, 1, 4) < broadcast(0, 4)]
+  store %out[ramp(0, 1, 8)] = %r[ramp(0, 1, 8)]
+}})",
+               at, stride, on, at == "%at" ? "%far" : "4000");
+  };
+  struct Case {
+    int64_t at;
+    int stride, on;
+  };
+  for (const Case c : {Case{1, -1, 2}, Case{6, 1, 2}, Case{3, -2, 2}, Case{5, 2, 2}, Case{0, -4, 1}, Case{7, 7, 1}}) {
+    for (const bool variable : {false, true}) {
+      INFO("at " << c.at << " stride " << c.stride << (variable ? ", variable" : ", constant"));
+      const auto module = compile(masked(variable ? "%at" : std::to_string(c.at), c.stride, c.on));
+      Array<int32_t> in({12}), out({12});
+      for (size_t i = 0; i < 12; i++) in[i] = static_cast<int32_t>(100 + i), out[i] = -1;
+      const int64_t far = int64_t{1} << 40;
+      REQUIRE(run(*module, "f", nullptr, &c.at, &far, in, out) == 0);
+      for (int64_t i = 0; i < 8; i++) {
+        const int64_t lane = (i - c.at) / c.stride;
+        const bool written = (i - c.at) % c.stride == 0 && lane >= 0 && lane < c.on;
+        CHECK(out[static_cast<size_t>(i)] == (written ? 108 + lane : 100 + i));
+      }
+      for (int lane = 0; lane < 4; lane++) CHECK(out[static_cast<size_t>(8 + lane)] == (lane < c.on ? 108 + lane : -1));
+    }
+  }
+}
+
 TEST_CASE("scalars of every type arrive", "[codegen][jit]") {
   const auto module = compile(R"(
 func @scalars(%a: i8, %b: u8, %c: i16, %d: u16, %e: i32, %f: u32, %g: i64, %h: u64, %i: f32, %j: f64, %k: bool, out %out: buffer<f64, 1>) {

@@ -187,6 +187,9 @@ class FunctionEmitter : private Arithmetic {
 
   // --- loads.cpp, stores.cpp: values as in memory (bool is i8)
   auto emit_load(const Load& n) -> Value*;
+  /// Register storage at constant places: no branch, select of addresses or masked access, which would keep it in memory.
+  static auto in_registers(const Place& p) -> bool;
+  auto load_registers(const Place& p, bool masked) -> Value*;
   auto load_uniform(const Place& p, Value* condition) -> Value*;
   auto load_lanes(const Place& p, Value* lanes) -> Value*;
   auto load_one(const Place& p, Value* lanes) -> Value*;

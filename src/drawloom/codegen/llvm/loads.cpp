@@ -15,10 +15,22 @@ namespace drawloom::codegen {
 auto FunctionEmitter::emit_load(const Load& n) -> Value* {
   const Place p = place_of(n.buffer.get(), n.index, n.type.lanes);
   const Mask mask = mask_of(n.mask);
-  // Registers have room beyond their end, and a branch or a select of addresses would keep them in memory.
-  const bool whole = p.storage.memory == MemoryKind::Register;
-  if (mask.uniform && !whole) return from_memory(load_uniform(p, mask.uniform), n.type);
-  return from_memory(load_lanes(p, whole ? nullptr : mask.lanes), n.type);
+  if (in_registers(p)) return from_memory(load_registers(p, mask.lanes), n.type);
+  if (mask.uniform) return from_memory(load_uniform(p, mask.uniform), n.type);
+  return from_memory(load_lanes(p, mask.lanes), n.type);
+}
+
+auto FunctionEmitter::in_registers(const Place& p) -> bool {
+  if (p.storage.memory != MemoryKind::Register) return false;
+  return p.ramp ? p.ramp->base.is_constant() : p.shared.is_constant() && llvm::isa<llvm::Constant>(p.index);
+}
+
+/// Lanes that are off are read too: dense ones out of the room around the storage. LLVM makes nothing of a load that
+/// leaves its slot, so lanes further apart are read one by one.
+auto FunctionEmitter::load_registers(const Place& p, bool masked) -> Value* {
+  int64_t stride = 0;
+  const bool near = p.ramp && p.ramp->constant_stride(stride) && stride >= -1 && stride <= 1;
+  return masked && !near ? load_gather(p, nullptr) : load_lanes(p, nullptr);
 }
 
 auto FunctionEmitter::load_uniform(const Place& p, Value* condition) -> Value* {
@@ -106,7 +118,7 @@ auto FunctionEmitter::load_strided(const Place& p, Linear base, int64_t stride) 
 auto FunctionEmitter::load_gather(const Place& p, Value* lanes) -> Value* {
   llvm::Type* type = vector_memory_type(p, p.lanes);
   // A gather takes addresses, which registers do not have.
-  if (p.storage.memory != MemoryKind::Register && x86_has_gather(m_.target, p.element_bytes())) {
+  if (!in_registers(p) && x86_has_gather(m_.target, p.element_bytes())) {
     Value* pointers = p.ramp ? ramp_addresses(p) : gather_addresses(p);
     const llvm::Align align(static_cast<uint64_t>(p.element_bytes()));
     return tagged(p, b_.CreateMaskedGather(type, pointers, align, lanes, llvm::Constant::getNullValue(type)));

@@ -148,8 +148,10 @@ void FunctionEmitter::emit_allocate(const Allocate& n) {
   llvm::Type* type = m_.memory_type(decl->element);
   Value* base;
   if (decl->memory == MemoryKind::Register) {
-    // Room for the lanes beyond the end that a masked vector may have.
-    base = entry_alloca(type, elements + kMaxLanes, kStorageAlign, std::string(kRegisterPrefix) + decl->name);
+    // Room for the lanes that a masked vector may have before the first element and beyond the last.
+    base = b_.CreateConstInBoundsGEP1_64(
+        type, entry_alloca(type, elements + 2 * kMaxLanes, kStorageAlign, std::string(kRegisterPrefix) + decl->name),
+        kMaxLanes);
   } else {
     const int64_t bytes = elements * decl->element.bytes() + 2 * kStackMargin;
     base = b_.CreateConstInBoundsGEP1_64(m_.i8, entry_alloca(m_.i8, bytes, kStorageAlign, "stack." + decl->name),

@@ -70,7 +70,7 @@ void FunctionEmitter::store_streamed(const Place& p, Value* value, Value* at, in
 }
 
 void FunctionEmitter::store_dense_masked(const Place& p, Value* value, Value* at, Value* lanes) {
-  if (p.storage.memory == MemoryKind::Register) {
+  if (in_registers(p)) {
     // Nobody else sees registers, and a branch would keep them in memory.
     Value* old = load_plain(p, value->getType(), at);
     store_plain(p, b_.CreateSelect(lanes, value, old), at);
@@ -105,7 +105,7 @@ void FunctionEmitter::store_parts(const Place& p, Value* value, Value* at, Value
 /// In lane order, so that the highest active lane wins.
 void FunctionEmitter::store_scatter(const Place& p, Value* value, Value* lanes) {
   std::vector<Value*> at = lane_addresses(p);
-  const bool registers = p.storage.memory == MemoryKind::Register;
+  const bool registers = in_registers(p);
   for (int i = 0; i < p.lanes; i++) {
     Value *one = lane(value, i), *to = at[i];
     // A choice of addresses would keep registers in memory; a choice of values does not.
