@@ -52,7 +52,7 @@ struct GraphFunc : RefCounted {
   /// Pure Funcs can stand as an expression in their consumers.
   auto can_inline() const -> bool { return def->updates.empty() && def->ordered_dim < 0 && !is_output; }
   auto is_inlined() const -> bool { return can_inline() && placement != PlacementState::Placed; }
-  auto reads(int stage, int producer) const -> bool {
+  auto reads_func(int stage, int producer) const -> bool {
     const auto& all = producers[static_cast<size_t>(stage)];
     return std::find(all.begin(), all.end(), producer) != all.end();
   }

@@ -73,7 +73,7 @@ class RegionUnion {
   std::vector<std::pair<Cond, Region>> parts_;
 };
 
-/// Found once for a stage and a site: each of its producers and inputs asks. `facts` are those of the site.
+/// Found once for a stage and a site: each of its producers and inputs asks. `facts`: facts_at the site, so no part of the key.
 auto known_box(const Nest& nest, const Site& site, const Located& leaf, const Facts& facts, QueryCache& cache)
     -> const StageBox& {
   const auto key = std::make_tuple(nest.tree, leaf.node, site.get());
@@ -262,7 +262,7 @@ static auto inherited_warm_up(const Nest& nest, RealisationId what, const Site& 
   for (const auto& at : stage_leaves(nest.tree)) {
     const auto& leaf = *at.node->as<StageLeaf>();
     // what reads itself in its updates runs when it runs
-    if (leaf.what != what && nest.func(leaf.what).reads(leaf.stage, what.func))
+    if (leaf.what != what && nest.func(leaf.what).reads_func(leaf.stage, what.func))
       most = std::max(most, warm_iterations(nest, at, compute_site, cache));
   }
   return most;

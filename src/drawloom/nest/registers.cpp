@@ -46,7 +46,7 @@ class AccessFinder {
     const Coordinates where = coordinates(a.args, at);
     if (i == func_) return found.push_back(where);
     const auto& f = graph_.func(i);
-    if (!f.is_inlined() || !f.reads(0, func_) || !is_new(i, where)) return;
+    if (!f.is_inlined() || !f.reads_func(0, func_) || !is_new(i, where)) return;
     visit(f.def->pure.values, [&](const SymbolRef& s) -> std::optional<Form> {
       for (size_t d = 0; d < where.size(); ++d)
         if (f.def->args[d] == s) return where[d];

@@ -72,7 +72,7 @@ class SlideFinder {
     return true;
   }
 
-  auto reads(const StageLeaf& leaf) const -> bool { return nest_.func(leaf.what).reads(leaf.stage, what_.func); }
+  auto reads(const StageLeaf& leaf) const -> bool { return nest_.func(leaf.what).reads_func(leaf.stage, what_.func); }
 
   void find() {
     const size_t outer = loops_to(nest_, facts_.store_site).size();

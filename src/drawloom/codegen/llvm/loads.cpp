@@ -15,7 +15,7 @@ namespace drawloom::codegen {
 auto FunctionEmitter::emit_load(const Load& n) -> Value* {
   const Place p = place_of(n.buffer.get(), n.index, n.type.lanes);
   const Mask mask = mask_of(n.mask);
-  if (in_registers(p)) return from_memory(load_registers(p, mask.lanes), n.type);
+  if (in_registers(p)) return from_memory(load_registers(p, mask.lanes != nullptr), n.type);
   if (mask.uniform) return from_memory(load_uniform(p, mask.uniform), n.type);
   return from_memory(load_lanes(p, mask.lanes), n.type);
 }
